@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstddef>
+
+// Every bound of the program in one place, each with its reason. Input is hostile: nothing that is
+// read may grow memory without one of these.
+
+namespace muster::limits {
+
+// A text line longer than this is damaged (nvidia-smi rows of all 212 fields are about 4 KiB; some
+// exporters print lines of a few tens of KiB). What is beyond is dropped up to the next newline.
+inline constexpr std::size_t kLineBytes = 256 * 1024;
+// A document that must be held whole (XML of an 8-GPU B200 is 357 kB, exporter pages are < 2 MB).
+inline constexpr std::size_t kDocumentBytes = 64 * 1024 * 1024;
+// Series (GPUs, ports, tasks) one run may have: 16,384 GPUs with room; more are refused by name.
+inline constexpr std::size_t kSeries = 65536;
+// Columns of one CSV heading (nvidia-smi of today has 212 fields).
+inline constexpr std::size_t kColumns = 1024;
+// Evidence lines kept by one finding, and characters of each.
+inline constexpr std::size_t kEvidenceLines = 16;
+inline constexpr std::size_t kEvidenceChars = 512;
+// Bytes read from one HTTP answer.
+inline constexpr std::size_t kHttpBodyBytes = 64 * 1024 * 1024;
+
+}  // namespace muster::limits

@@ -1,0 +1,66 @@
+# Build rules shared by all folders.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+
+find_program(MUSTER_CCACHE ccache)
+if(MUSTER_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${MUSTER_CCACHE})
+endif()
+find_program(MUSTER_MOLD mold)
+if(MUSTER_MOLD)
+  add_link_options(-fuse-ld=mold)
+endif()
+
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+
+# Everything a translation unit of ours gets: include root, warnings, sanitizers.
+add_library(muster_flags INTERFACE)
+target_include_directories(muster_flags INTERFACE ${PROJECT_SOURCE_DIR})
+target_compile_options(muster_flags INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow
+                                              -Wnon-virtual-dtor)
+if(MUSTER_WERROR)
+  target_compile_options(muster_flags INTERFACE -Werror)
+endif()
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  target_compile_options(muster_flags INTERFACE -Wthread-safety)
+endif()
+if(MUSTER_SANITIZE)
+  target_compile_options(muster_flags INTERFACE -fsanitize=${MUSTER_SANITIZE}
+                                                -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(muster_flags INTERFACE -fsanitize=${MUSTER_SANITIZE})
+endif()
+if(CMAKE_BUILD_TYPE STREQUAL "Debug")
+  target_compile_definitions(muster_flags INTERFACE _GLIBCXX_ASSERTIONS)
+endif()
+
+if(MUSTER_TESTS)
+  find_package(GTest REQUIRED)
+endif()
+
+# muster_library(core_model SOURCES a.cc DEPS muster_base PRIVATE simdjson TESTS a_test.cc)
+# Makes the library muster_core_model and the test program core_model_test, known to ctest.
+function(muster_library NAME)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;PRIVATE;TESTS;TEST_DEPS" ${ARGN})
+  add_library(muster_${NAME} STATIC ${ARG_SOURCES})
+  target_link_libraries(muster_${NAME} PUBLIC muster_flags ${ARG_DEPS} PRIVATE ${ARG_PRIVATE})
+  if(MUSTER_TESTS AND ARG_TESTS)
+    muster_test(${NAME}_test SOURCES ${ARG_TESTS} DEPS muster_${NAME} ${ARG_TEST_DEPS})
+  endif()
+endfunction()
+
+# muster_test(tidy_test SOURCES tidy_test.cc DEPS muster_base)
+function(muster_test NAME)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
+  add_executable(${NAME} ${ARG_SOURCES})
+  target_link_libraries(${NAME} PRIVATE muster_flags ${ARG_DEPS} GTest::gtest GTest::gtest_main)
+  target_compile_definitions(${NAME} PRIVATE
+    MUSTER_SOURCE_DIR="${PROJECT_SOURCE_DIR}" MUSTER_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  add_test(NAME ${NAME} COMMAND ${NAME})
+  set_tests_properties(${NAME} PROPERTIES TIMEOUT 300)
+endfunction()

@@ -1,0 +1,55 @@
+#include "cmd/console.h"
+
+#include <fmt/core.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "base/text.h"
+#include "core/model/report_json.h"
+#include "core/render/report_text.h"
+
+namespace muster {
+namespace {
+
+std::size_t terminal_width() {
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
+  return std::clamp<std::size_t>(size.ws_col, 40, 160);
+}
+
+}  // namespace
+
+Console::Console(bool json)
+    : json_(json), terminal_(isatty(STDOUT_FILENO) == 1),
+      colour_(terminal_ && std::getenv("NO_COLOR") == nullptr),
+      width_(terminal_ ? terminal_width() : 80) {}
+
+ExitStatus Console::answer(const Report& report) {
+  print(json_ ? encode_report(report) + "\n"
+              : render_report(report, {.colour = colour_, .width = width_}));
+  if (std::ferror(stdout) != 0) {
+    complain("standard output could not be written; the answer is not complete");
+    return ExitStatus::internal;
+  }
+  return exit_status_of(report);
+}
+
+void Console::print(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+}
+
+void Console::complain(std::string_view text) {
+  std::fflush(stdout);
+  fmt::print(stderr, "muster: {}\n", escape_controls(text, 1000));
+}
+
+ExitStatus Console::fail(const Error& error) {
+  complain(error.context);
+  return exit_status_of(error);
+}
+
+}  // namespace muster

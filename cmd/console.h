@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdio>
+#include <string_view>
+
+#include "core/model/exit_status.h"
+#include "core/model/finding.h"
+
+namespace muster {
+
+// Where answers go: human text and JSON to standard output, progress and complaints to standard
+// error. Colour only on a terminal and without NO_COLOR.
+class Console {
+ public:
+  explicit Console(bool json);
+
+  bool json() const { return json_; }
+  bool terminal() const { return terminal_; }
+  std::size_t width() const { return width_; }
+
+  // The report in the form that was asked for; returns its exit status. A standard output that is
+  // closed or full is Errc::unavailable in the form of ExitStatus::internal.
+  ExitStatus answer(const Report& report);
+  // Plain text to standard output.
+  void print(std::string_view text);
+  // One line to standard error, "muster: " in front, control characters escaped.
+  void complain(std::string_view text);
+  // An error that ended the verb: complained about, and its exit status.
+  ExitStatus fail(const Error& error);
+
+ private:
+  bool json_;
+  bool terminal_;
+  bool colour_;
+  std::size_t width_;
+};
+
+}  // namespace muster

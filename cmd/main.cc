@@ -1,0 +1,18 @@
+#include <csignal>
+#include <cstdio>
+
+#include "cmd/parse.h"
+#include "cmd/verb.h"
+
+int main(int argc, char** argv) {
+  // A reader that went away (`muster triage ... | head`) is an error of write(), not a death.
+  std::signal(SIGPIPE, SIG_IGN);
+  const auto verbs = muster::make_verbs();
+  const muster::Parsed parsed = muster::parse_command_line(argc, argv, verbs);
+  if (parsed.verb == nullptr) {
+    std::fputs(parsed.text.c_str(), parsed.status == muster::ExitStatus::ok ? stdout : stderr);
+    return static_cast<int>(parsed.status);
+  }
+  muster::Console console(parsed.json);
+  return static_cast<int>(parsed.verb->run(console));
+}

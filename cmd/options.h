@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+// How a verb declares its options. The parser behind it (CLI11) is jailed in options.cc: its header
+// costs nine seconds a file.
+
+namespace muster {
+
+// One declared option, kept for --help and for shell completion.
+struct OptionRow {
+  std::string names;  // "-f,--follow"; a positional has no dash: "SOURCE"
+  std::string value;  // "FILE", empty for a flag
+  std::string help;
+  std::vector<std::string> choices;
+  enum class Type : std::uint8_t { flag, text, number, integer, list, positionals, rest } type;
+  void* target;
+};
+
+class VerbOptions {
+ public:
+  void flag(std::string names, bool* target, std::string help);
+  void text(std::string names, std::string* target, std::string value, std::string help);
+  void choice(std::string names, std::string* target, std::vector<std::string> choices,
+              std::string help);
+  void number(std::string names, double* target, std::string value, std::string help);
+  void integer(std::string names, std::int64_t* target, std::string value, std::string help);
+  void list(std::string names, std::vector<std::string>* target, std::string value,
+            std::string help);  // may be given several times
+  void positionals(std::string value, std::vector<std::string>* target, std::string help);
+  // Everything after "--", untouched.
+  void rest(std::string value, std::vector<std::string>* target, std::string help);
+  // Shown at the end of --help: worked examples first, then exit statuses.
+  void epilog(std::string text) { epilog_ = std::move(text); }
+
+  const std::vector<OptionRow>& rows() const { return rows_; }
+  const std::string& epilog_text() const { return epilog_; }
+
+ private:
+  std::vector<OptionRow> rows_;
+  std::string epilog_;
+};
+
+}  // namespace muster

@@ -1,0 +1,12 @@
+#include "cmd/verb.h"
+#include "cmd/verbs.h"
+
+namespace muster {
+
+std::vector<std::unique_ptr<Verb>> make_verbs() {
+  std::vector<std::unique_ptr<Verb>> verbs;
+  verbs.push_back(make_findings_verb());
+  return verbs;
+}
+
+}  // namespace muster

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <memory>
+
+#include "cmd/verb.h"
+
+// One maker per verb; each is defined in the file of its name (cmd/triage.cc ...).
+
+namespace muster {
+
+std::unique_ptr<Verb> make_findings_verb();
+
+}  // namespace muster

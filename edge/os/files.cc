@@ -1,0 +1,172 @@
+#include "edge/os/files.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+namespace muster {
+namespace {
+
+// Closes its descriptor; standard input is left open.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (fd_ > 2) ::close(fd_);
+  }
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+class RealStream final : public ByteStream {
+ public:
+  RealStream(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
+  Result<std::size_t> read(std::span<char> buffer) override {
+    for (;;) {
+      const ssize_t n = ::read(fd_.get(), buffer.data(), buffer.size());
+      if (n >= 0) return static_cast<std::size_t>(n);
+      if (errno != EINTR) return errno_error("reading " + path_, errno);
+    }
+  }
+
+ private:
+  Descriptor fd_;
+  std::string path_;
+};
+
+Status write_all(int fd, std::string_view bytes, const std::string& path) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return errno_error("writing " + path, errno);
+    bytes.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return {};
+}
+
+class RealFiles final : public Files {
+ public:
+  Result<std::unique_ptr<ByteStream>> open(const std::string& path) override {
+    if (path == "-") return std::unique_ptr<ByteStream>(new RealStream(0, "standard input"));
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0) return errno_error("opening " + path, errno);
+    struct stat st {};
+    if (::fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
+      ::close(fd);
+      return errno_error("opening " + path, EISDIR);
+    }
+    return std::unique_ptr<ByteStream>(new RealStream(fd, path));
+  }
+
+  Result<FileInfo> stat(const std::string& path) override {
+    struct stat st {};
+    if (::stat(path.c_str(), &st) != 0) return errno_error("looking at " + path, errno);
+    FileInfo info;
+    if (S_ISREG(st.st_mode)) info.type = FileInfo::Type::file;
+    if (S_ISDIR(st.st_mode)) info.type = FileInfo::Type::folder;
+    info.bytes = static_cast<std::uint64_t>(st.st_size);
+    info.modified = wall_from_ns(static_cast<std::int64_t>(st.st_mtim.tv_sec) * 1'000'000'000 +
+                                 st.st_mtim.tv_nsec);
+    return info;
+  }
+
+  Result<std::vector<std::string>> list(const std::string& path) override {
+    DIR* dir = ::opendir(path.c_str());
+    if (dir == nullptr) return errno_error("listing " + path, errno);
+    std::vector<std::string> names;
+    errno = 0;
+    while (const dirent* entry = ::readdir(dir)) {
+      const std::string_view name = entry->d_name;
+      if (name != "." && name != "..") names.emplace_back(name);
+    }
+    const int error_number = errno;
+    ::closedir(dir);
+    if (error_number != 0) return errno_error("listing " + path, error_number);
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+  Status write_atomic(const std::string& path, std::string_view bytes) override {
+    std::string temporary = path + ".XXXXXX";
+    const int fd = ::mkostemp(temporary.data(), O_CLOEXEC);
+    if (fd < 0) return errno_error("writing " + path, errno);
+    Status written = write_all(fd, bytes, path);
+    if (written && ::fsync(fd) != 0) written = errno_error("writing " + path, errno);
+    if (::close(fd) != 0 && written) written = errno_error("writing " + path, errno);
+    if (written && ::rename(temporary.c_str(), path.c_str()) != 0) {
+      written = errno_error("renaming to " + path, errno);
+    }
+    if (!written) {
+      ::unlink(temporary.c_str());
+      return written;
+    }
+    sync_folder(path);
+    return {};
+  }
+
+ private:
+  // The rename itself must survive a power loss; a file system that refuses this loses nothing else.
+  static void sync_folder(const std::string& path) {
+    const std::size_t slash = path.rfind('/');
+    const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+    const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return;
+    ::fsync(fd);
+    ::close(fd);
+  }
+};
+
+}  // namespace
+
+Files& real_files() {
+  static RealFiles files;
+  return files;
+}
+
+Result<std::string> read_whole(Files& files, const std::string& path, std::size_t max_bytes) {
+  auto stream = files.open(path);
+  if (!stream) return stream.error();
+  std::string out;
+  std::array<char, 65536> buffer;
+  for (;;) {
+    const auto n = (*stream)->read(buffer);
+    if (!n) return n.error();
+    if (*n == 0) return out;
+    if (out.size() + *n > max_bytes) {
+      return make_error(Errc::exhausted, "reading " + path + ": longer than the limit");
+    }
+    out.append(buffer.data(), *n);
+  }
+}
+
+Error errno_error(std::string_view while_doing, int error_number) {
+  Errc code = Errc::unavailable;
+  switch (error_number) {
+    case ENOENT:
+    case ENOTDIR: code = Errc::not_found; break;
+    case EACCES:
+    case EPERM: code = Errc::permission; break;
+    case EISDIR:
+    case EINVAL: code = Errc::invalid_input; break;
+    case ENOSPC:
+    case EDQUOT:
+    case EMFILE:
+    case ENFILE: code = Errc::exhausted; break;
+    case ETIMEDOUT: code = Errc::timeout; break;
+    default: break;
+  }
+  return make_error(code, std::string(while_doing) + ": " + std::strerror(error_number));
+}
+
+}  // namespace muster

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+
+// Files as one narrow interface: real_files() is the machine, tests/support has one in memory and
+// one that fails on purpose. All stand the same contract suite (tests/contract/files_test.cc).
+
+namespace muster {
+
+// Bytes in order. Not thread safe.
+class ByteStream {
+ public:
+  virtual ~ByteStream() = default;
+  // Bytes read into the front of `buffer`; 0 at the end. May return fewer than asked.
+  virtual Result<std::size_t> read(std::span<char> buffer) = 0;
+};
+
+struct FileInfo {
+  enum class Type : std::uint8_t { file, folder, other };
+  Type type = Type::other;
+  std::uint64_t bytes = 0;
+  WallTime modified{};
+};
+
+class Files {
+ public:
+  virtual ~Files() = default;
+  // "-" is standard input (real files only).
+  virtual Result<std::unique_ptr<ByteStream>> open(const std::string& path) = 0;
+  virtual Result<FileInfo> stat(const std::string& path) = 0;
+  // Names in the folder, sorted, without "." and "..".
+  virtual Result<std::vector<std::string>> list(const std::string& path) = 0;
+  // Replaces the file or leaves the old one whole: write to a temporary name in the same folder,
+  // fsync, rename. Mode 0600.
+  virtual Status write_atomic(const std::string& path, std::string_view bytes) = 0;
+};
+
+Files& real_files();
+
+// The whole file, at most `max_bytes`: a longer one is Errc::exhausted.
+Result<std::string> read_whole(Files& files, const std::string& path, std::size_t max_bytes);
+
+// errno as an Error: "opening n1.csv: No such file or directory".
+Error errno_error(std::string_view while_doing, int error_number);
+
+}  // namespace muster
