@@ -43,6 +43,7 @@ enum class Shape : std::uint8_t {
   one_zero,         // one other rank at 0 %, the rest busy
   several_zero,     // some at 0 %, some busy
   all_spinning,     // all busy at the power floor, nobody at 0 %
+  one_busy,         // one rank works, the others spin and wait for it
   one_low,          // one GPU draws far less than its peers under the same load
   scatter,          // utilization differs from rank to rank
 };
@@ -50,7 +51,7 @@ enum class Shape : std::uint8_t {
 constexpr std::string_view shape_name(Shape s) {
   constexpr std::string_view kNames[] = {
       "",           "all alike", "rank 0 alone at 0 %", "one rank at 0 %", "some ranks at 0 %",
-      "all spinning", "one GPU low", "uneven utilization"};
+      "all spinning", "one rank busy, the rest wait", "one GPU low", "uneven utilization"};
   return kNames[static_cast<int>(s)];
 }
 

@@ -43,6 +43,8 @@ struct TriageOptions {
   Duration min_hang = std::chrono::seconds(120);
 };
 
+struct TriageState;  // core/telemetry/triage_state.h
+
 class Triage : public ProgressSink {
  public:
   explicit Triage(TriageOptions options);
@@ -64,14 +66,14 @@ class Triage : public ProgressSink {
   // (values then grow old).
   Report report(WallTime now) const;
   FleetView view(WallTime now) const;
-  // Learned from everything put in so far, taken as a known-good run.
+  // Learned from everything put in so far, taken as a known-good run. Errc::unsupported where the
+  // input has no power or no work in it.
   Result<Calibration> calibrate(std::string_view source_name) const;
 
   std::optional<WallTime> newest() const;
 
  private:
-  class State;
-  std::unique_ptr<State> state_;
+  std::unique_ptr<TriageState> state_;
 };
 
 }  // namespace muster

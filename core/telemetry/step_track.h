@@ -1,0 +1,52 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/time.h"
+#include "core/model/progress.h"
+#include "core/telemetry/median_sketch.h"
+
+namespace muster {
+
+// A time of the step log. Logs often carry a clock without a date; the date is that of the telemetry.
+struct LogTime {
+  WallTime at{};
+  bool has_date = true;
+
+  // The moment that is meant, given one near it: a bare clock becomes the nearest such moment.
+  WallTime near(WallTime reference) const;
+};
+
+// What triage needs from the step log of the run: is it moving, is it saving, how long do saves take?
+class StepTrack : public ProgressSink {
+ public:
+  void step(const StepRecord& record) override;
+  void event(const ProgressEvent& event) override;
+
+  struct Quote {  // a line of the log, for evidence
+    std::string text;
+    std::uint64_t line = 0;
+  };
+
+  bool seen = false;  // any record or event
+  std::int64_t steps = 0;
+  std::optional<std::int64_t> last_step, target_step;
+  std::uint64_t last_step_line = 0;
+  std::optional<LogTime> last_step_at;
+  std::optional<LogTime> open_save, open_eval, newest_compile, newest_startup;
+  std::optional<Duration> longest_save;
+  std::optional<Quote> save_quote, compile_quote, error_quote, monitor_quote;
+  bool finished = false;
+  MedianSketch step_seconds;
+
+  // At the target, or said to be complete.
+  bool complete() const {
+    return finished || (target_step && last_step && *last_step >= *target_step);
+  }
+
+ private:
+  void note_save(Duration length);
+};
+
+}  // namespace muster

@@ -1,0 +1,97 @@
+#include "core/telemetry/tick.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace muster {
+namespace {
+
+SeriesIdentity b300(int index) {
+  SeriesIdentity who;
+  who.host = "n1";
+  who.index = index;
+  who.name = "NVIDIA B300 SXM6 AC";
+  return who;
+}
+
+// What the field report says of a B300 (1100 W), row by row.
+struct Row {
+  const char* name;
+  std::vector<double> watts;  // one: all the same
+  std::vector<double> utils;
+  Phase phase;
+  Shape shape;
+  int odd;  // -1: nobody
+};
+
+TickVerdict judge(const Row& row) {
+  std::vector<TickInput> inputs;
+  for (int i = 0; i < 8; ++i) {
+    const auto n = static_cast<std::size_t>(i);
+    TickInput in;
+    in.id = static_cast<SeriesId>(i);
+    const Bands bands = bands_for(b300(i), Reading::of(1100), 0, {});
+    in.level = bands.level_of(Reading::of(row.watts.size() == 1 ? row.watts[0] : row.watts[n]));
+    if (!row.utils.empty()) in.util_percent = row.utils.size() == 1 ? row.utils[0] : row.utils[n];
+    in.rank0 = i == 0;
+    inputs.push_back(in);
+  }
+  return judge_tick(inputs);
+}
+
+TEST(JudgeTick, TheSeedsTableOfB300) {
+  const Row rows[] = {
+      {"compute, low end", {940}, {100}, Phase::compute, Shape::uniform, -1},
+      {"compute, high end", {1040}, {100}, Phase::compute, Shape::uniform, -1},
+      {"communication", {640}, {100}, Phase::communication, Shape::uniform, -1},
+      {"starved", {575}, {55, 100, 80, 100, 62, 97, 71, 100}, Phase::starved, Shape::scatter, -1},
+      {"save, low end", {190}, {0, 100, 100, 100, 100, 100, 100, 100}, Phase::checkpoint_wait,
+       Shape::rank0_zero, 0},
+      {"deadlock", {195}, {100, 100, 100, 0, 100, 100, 100, 100}, Phase::waiting, Shape::one_zero, 3},
+      {"idle", {135}, {0}, Phase::idle, Shape::uniform, -1},
+      {"context, no kernels", {183}, {0}, Phase::context_idle, Shape::uniform, -1},
+      {"all spin", {192}, {100}, Phase::waiting, Shape::all_spinning, -1},
+      {"half apart", {192}, {0, 0, 0, 0, 100, 100, 100, 100}, Phase::waiting, Shape::several_zero,
+       -1},
+      {"power alone at the floor", {192}, {}, Phase::waiting, Shape::none, -1},
+      {"power alone at full", {980}, {}, Phase::compute, Shape::uniform, -1},
+      {"one GPU low", {990, 985, 600, 1000, 970, 990, 985, 1001}, {100}, Phase::compute,
+       Shape::one_low, 2},
+      {"one works, the rest wait", {190, 190, 190, 190, 190, 900, 190, 190}, {100}, Phase::waiting,
+       Shape::one_busy, 5},
+  };
+  for (const Row& row : rows) {
+    const TickVerdict v = judge(row);
+    EXPECT_EQ(v.phase, row.phase) << row.name << ": " << phase_name(v.phase);
+    EXPECT_EQ(v.shape, row.shape) << row.name << ": " << shape_name(v.shape);
+    EXPECT_EQ(v.odd ? static_cast<int>(*v.odd) : -1, row.odd) << row.name;
+  }
+}
+
+TEST(JudgeTick, CannotTellFromNothing) {
+  EXPECT_EQ(judge_tick({}).phase, Phase::unknown);
+  TickInput in;
+  in.util_percent = 100;
+  EXPECT_EQ(judge_tick({&in, 1}).phase, Phase::unknown) << "utilization alone lies";
+  in.level = PowerLevel::high;
+  in.levels_proven = false;
+  EXPECT_EQ(judge_tick({&in, 1}).phase, Phase::unknown) << "one level is no band";
+}
+
+TEST(Bands, BestSourceFirst) {
+  Calibration none;
+  EXPECT_FALSE(bands_for({}, {}, 0, none).known);
+  EXPECT_TRUE(bands_for({}, {}, 990, none).relative);
+  EXPECT_EQ(bands_for(b300(0), {}, 0, none).full_w, 1100);
+  EXPECT_EQ(bands_for(b300(0), Reading::of(900), 0, none).full_w, 900) << "a cap moves the bands";
+  Calibration c;
+  c.bands.push_back({"NVIDIA B300 SXM6 AC", 1100.0, 140, 220, 700, 985, 0.04, 100});
+  EXPECT_EQ(bands_for(b300(0), Reading::of(550), 0, c).wait_max_w, 110) << "scaled by the limit";
+  SeriesIdentity other = b300(0);
+  other.name = "NVIDIA H100 80GB HBM3";
+  EXPECT_EQ(bands_for(other, Reading::of(700), 0, c).source, "defaults of the model");
+}
+
+}  // namespace
+}  // namespace muster

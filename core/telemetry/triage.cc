@@ -1,0 +1,161 @@
+#include "core/telemetry/triage.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "base/limits.h"
+#include "core/telemetry/triage_state.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kNotesKept = 256;
+
+// Power in watts that differ by chance in the second decimal: equal ones many times over are a copy.
+bool has_decimals(double watts) { return watts != std::floor(watts); }
+
+void track_power(SeriesState& s, Reading power) {
+  if (!power.has_value()) return;
+  ++s.power_rows;
+  if (s.hashed < SeriesState::kHashedRows) {
+    s.power_hash = (s.power_hash ^ std::bit_cast<std::uint64_t>(power.value())) * 1099511628211ull;
+    ++s.hashed;
+  }
+}
+
+void track_counters(SeriesState& s, const MetricReading& r, WallTime at) {
+  if (!r.reading.has_value()) return;
+  const double value = r.reading.value();
+  switch (r.metric) {
+    case Metric::ecc_corrected: s.ecc_corrected.observe(value, at); break;
+    case Metric::ecc_uncorrected: s.ecc_uncorrected.observe(value, at); break;
+    case Metric::ib_link_downed: s.link_downed.observe(value, at); break;
+    case Metric::ib_symbol_errors: s.symbol_errors.observe(value, at); break;
+    case Metric::ib_state: s.port_was_active = s.port_was_active || value == 4; break;
+    case Metric::last_xid:
+      if (!s.first_xid) s.first_xid = value;
+      break;
+    default: break;
+  }
+}
+
+void note_absence(SeriesState& s, const MetricReading& r) {
+  if (r.reading.has_value()) return;
+  s.lost = s.lost || r.reading.absence() == Absence::lost;
+  s.needs_reset = s.needs_reset || r.reading.absence() == Absence::needs_reset;
+}
+
+// Takes the readings of a row; a live board never draws 0 W, so that is a failed read.
+void take_readings(SeriesState& s, const TelemetryRow& row, WallTime at) {
+  const Reading before = s.power();
+  bool has_power = false;
+  s.lost = s.needs_reset = false;
+  for (const MetricReading& r : row.readings) {
+    Reading reading = r.reading;
+    const bool power = r.metric == Metric::power_w || r.metric == Metric::power_instant_w ||
+                       r.metric == Metric::node_power_w;
+    if (power && reading.has_value() && reading.value() <= 0) {
+      reading = Reading::absent(Absence::read_error);
+      s.zero_watts = true;
+    }
+    has_power = has_power || power;
+    s.newest[static_cast<std::size_t>(r.metric)] = reading;
+    track_counters(s, {r.metric, reading}, at);
+    note_absence(s, {r.metric, reading});
+    s.util_rows += r.metric == Metric::util_gpu_percent && reading.has_value();
+  }
+  if (!has_power) return;
+  const Reading power = s.power();
+  track_power(s, power);
+  if (!power.has_value() || !before.has_value()) return;
+  const bool same = power.value() == before.value() && has_decimals(power.value());
+  s.frozen_rows = same ? s.frozen_rows + 1 : 0;
+  s.power_varies = s.power_varies || power.value() != before.value();
+}
+
+void track_period(SeriesState& s, WallTime at) {
+  if (s.rows > 0 && at > s.at) {
+    const double seconds = duration_to_seconds(at - s.at);
+    // Gaps are gaps, not a new period.
+    if (!s.period_s) {
+      s.period_s = seconds;
+    } else if (seconds < 4 * *s.period_s) {
+      s.period_s = 0.8 * *s.period_s + 0.2 * seconds;
+    }
+  }
+}
+
+}  // namespace
+
+Triage::Triage(TriageOptions options) : state_(std::make_unique<TriageState>()) {
+  state_->options = std::move(options);
+}
+
+Triage::~Triage() = default;
+
+void Triage::row(const TelemetryRow& row, WallTime at, std::string_view source,
+                 std::string_view default_host) {
+  TriageState& t = *state_;
+  const auto id = t.fleet.resolve(row.key, default_host);
+  if (!id) {
+    ++t.series_refused;
+    return;
+  }
+  if (t.series.size() < t.fleet.size()) t.series.resize(t.fleet.size());
+  SeriesState* s = &t.series[*id];
+  // A series that speaks a second time begins the next tick.
+  if (s->spoke && at > s->at) {
+    close_tick(t);
+    s = &t.series[*id];
+  }
+  if (s->rows == 0) s->first_at = at;
+  track_period(*s, at);
+  take_readings(*s, row, at);
+  ++s->rows;
+  s->at = std::max(s->at, at);
+  s->line = row.line;
+  if (s->source != source) s->source = source;
+  s->spoke = true;
+  t.tick_at = t.tick_open ? std::max(t.tick_at, at) : at;
+  t.tick_open = true;
+  t.newest = std::max(t.newest.value_or(at), at);
+  t.oldest = std::min(t.oldest.value_or(at), at);
+}
+
+void Triage::note(const TelemetryNote& note, std::string_view source,
+                  std::string_view default_host) {
+  for (NoteSeen& seen : state_->notes) {
+    const bool same = seen.kind == note.kind && seen.source == source && seen.pci == note.pci &&
+                      seen.index == note.index;
+    if (!same) continue;
+    ++seen.count;
+    return;
+  }
+  if (state_->notes.size() >= kNotesKept) return;
+  NoteSeen seen{note.kind, std::string(note.text.substr(0, limits::kEvidenceChars)),
+                std::string(source), std::string(default_host), std::string(note.pci),
+                note.index, note.line, 1};
+  state_->notes.push_back(std::move(seen));
+}
+
+void Triage::set_progress_source(std::string_view source) { state_->step_source = source; }
+void Triage::step(const StepRecord& record) { state_->steps.step(record); }
+void Triage::event(const ProgressEvent& event) { state_->steps.event(event); }
+std::optional<WallTime> Triage::newest() const { return state_->newest; }
+
+Report Triage::report(WallTime now) const {
+  TriageState& t = *state_;
+  if (t.tick_open) close_tick(t);
+  Report report;
+  report.verb = "triage";
+  add_missing_findings(t, now, report);
+  add_wait_findings(t, report);
+  add_health_findings(t, report);
+  sort_findings(report.findings);
+  return report;
+}
+
+}  // namespace muster

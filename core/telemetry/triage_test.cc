@@ -1,0 +1,260 @@
+#include "core/telemetry/triage.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/simulated_run.h"
+
+namespace muster {
+namespace {
+
+const Finding* find(const Report& report, Cause cause) {
+  for (const Finding& f : report.findings) {
+    if (f.cause == cause) return &f;
+  }
+  return nullptr;
+}
+
+bool alarms(const Report& report) {
+  for (const Finding& f : report.findings) {
+    if (f.severity == Severity::critical) return true;
+  }
+  return false;
+}
+
+std::string answer(const Report& report) {
+  if (report.findings.empty()) return "healthy";
+  const Finding& f = report.findings[0];
+  std::string out = std::string(severity_name(f.severity)) + " " +
+                    std::string(confidence_name(f.confidence)) + " " +
+                    std::string(cause_name(f.cause));
+  for (const Culprit& c : f.culprits) {
+    out += " " + std::string(culprit_kind_name(c.kind)) + ":" + c.id;
+  }
+  return out;
+}
+
+// The run of one row: what is played, and the first line of the answer.
+struct Row {
+  const char* name;
+  SimulatedRun::Options options;
+  std::function<void(SimulatedRun&)> play;
+  const char* want;
+};
+
+TEST(Triage, AnswersByScript) {
+  const Row rows[] = {
+      {"compute only", {}, [](auto& r) { r.compute(300); }, "healthy"},
+      {"a save that ended", {}, [](auto& r) { r.compute(300), r.save(118), r.compute(60); },
+       "ok high checkpoint_in_progress"},
+      {"a save in progress", {}, [](auto& r) { r.compute(300), r.save(100); },
+       "ok medium checkpoint_in_progress"},
+      {"rank 3 apart, not for long", {}, [](auto& r) { r.compute(300), r.apart(60, 3); },
+       "info medium undetermined"},
+      {"rank 3 apart", {}, [](auto& r) { r.compute(300), r.apart(130, 3); },
+       "critical medium collective_hang rank:3"},
+      {"rank 3 apart, no rank told", {.tell_rank = false},
+       [](auto& r) { r.compute(300), r.apart(130, 11); },
+       "critical medium collective_hang gpu:n2/3"},
+      {"rank 3 apart, model and limit unknown", {.model = "", .tell_limit = false},
+       [](auto& r) { r.compute(300), r.apart(130, 3); },
+       "critical medium collective_hang rank:3"},
+      {"apart after a longer save: 1.5 x 118 + 30 s", {},
+       [](auto& r) { r.compute(300), r.save(118), r.compute(60), r.apart(200, 3); },
+       "info medium undetermined"},
+      {"apart beyond that", {},
+       [](auto& r) { r.compute(300), r.save(118), r.compute(60), r.apart(215, 3); },
+       "critical medium collective_hang rank:3"},
+      {"one busy sample resets", {},
+       [](auto& r) { r.compute(300), r.apart(100, 3), r.compute(1), r.apart(100, 3); },
+       "info medium undetermined"},
+      {"all spin", {}, [](auto& r) { r.compute(300), r.all(130, 192, 100); },
+       "critical medium collective_hang unknown:"},
+      {"rank 0 apart for eleven minutes, no save known", {},
+       [](auto& r) { r.compute(300), r.save(660); }, "critical low collective_hang rank:0"},
+      {"the sampler started in the hang", {}, [](auto& r) { r.apart(150, 3); },
+       "critical medium collective_hang rank:3"},
+      {"steps go on at low power", {},
+       [](auto& r) {
+         r.compute(300), r.log_step(10, 100), r.apart(70, 3), r.log_step(11, 100), r.apart(70, 3);
+       },
+       "healthy"},
+      {"the step log stands still", {},
+       [](auto& r) { r.compute(300), r.log_step(3850, 3857), r.apart(200, 3); },
+       "critical high collective_hang rank:3"},
+      {"power alone at the floor", {.tell_util = false},
+       [](auto& r) { r.compute(300), r.all(200, 193, 0); }, "warning low undetermined unknown:"},
+      {"starved", {},
+       [](auto& r) {
+         r.play(120, [](int k) { return SimulatedRun::Gpu{575, k % 2 == 0 ? 60.0 : 100.0}; });
+       },
+       "warning medium data_starvation"},
+      {"communication", {}, [](auto& r) { r.all(120, 640, 100); },
+       "info medium communication_bound"},
+      {"idle", {}, [](auto& r) { r.compute(60), r.all(120, 135, 0); }, "info medium gpus_idle"},
+      {"one GPU far below its peers", {},
+       [](auto& r) {
+         r.play(60, [](int k) { return SimulatedRun::Gpu{k == 5 ? 600.0 : 985.0, 100}; });
+       },
+       "warning medium gpu_power_straggler gpu:n1/5"},
+      {"one rank works, the others wait", {},
+       [](auto& r) {
+         r.compute(60);
+         r.play(200, [](int k) { return SimulatedRun::Gpu{k == 0 ? 800.0 : 193.0, 100}; });
+       },
+       "warning medium one_rank_long_work rank:0"},
+  };
+  for (const Row& row : rows) {
+    Triage triage({});
+    SimulatedRun run(row.options, triage);
+    row.play(run);
+    EXPECT_EQ(answer(run.report()), row.want) << row.name;
+  }
+}
+
+TEST(Triage, AHangIsCalledWithinItsLimitAndTwoSamples) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    Triage triage({});
+    SimulatedRun run({.period_s = 2, .seed = seed}, triage);
+    run.compute(200);
+    int waited_s = 0;
+    while (!alarms(run.report()) && waited_s < 400) {
+      run.apart(2, static_cast<int>(seed % 15) + 1);
+      waited_s += 2;
+    }
+    EXPECT_LE(waited_s, 120 + 2 * 2) << seed;
+    EXPECT_GE(waited_s, 120) << seed;
+  }
+}
+
+TEST(Triage, ManySavesAreAFindingOfTheirOwnAndNoHang) {
+  Triage triage({});
+  SimulatedRun run({.period_s = 2}, triage);
+  for (int i = 0; i < 12; ++i) {
+    run.compute(100);
+    run.save(78);
+    EXPECT_FALSE(alarms(run.report()));
+  }
+  run.compute(20);
+  const Report report = run.report();
+  const Finding* f = find(report, Cause::checkpoint_dominated);
+  ASSERT_NE(f, nullptr);
+  EXPECT_EQ(f->severity, Severity::warning);
+}
+
+TEST(Triage, TwoSamplesRuleFiresAtOnceOnOneRankApart) {
+  TriageOptions options;
+  options.rule = HangRule::two_samples;
+  Triage triage(options);
+  SimulatedRun run({.period_s = 5}, triage);
+  run.compute(60);
+  run.save(120);
+  EXPECT_FALSE(alarms(run.report())) << "rank 0 is a save by this rule, however long";
+  run.apart(5, 3);
+  EXPECT_FALSE(alarms(run.report()));
+  run.apart(5, 3);
+  EXPECT_TRUE(alarms(run.report()));
+}
+
+TEST(Triage, ACalibrationSetsTheLimit) {
+  TriageOptions options;
+  options.calibration.source = "run-a.toml";
+  options.calibration.bands.push_back(
+      {"NVIDIA B300 SXM6 AC", 1100.0, 140, 222, 740, 985, 0.02, 1000});
+  options.calibration.longest_wait = std::chrono::seconds(300);
+  Triage triage(options);
+  SimulatedRun run({}, triage);
+  run.compute(100);
+  run.apart(470, 3);
+  EXPECT_FALSE(alarms(run.report()));
+  run.apart(15, 3);
+  EXPECT_TRUE(alarms(run.report()));
+}
+
+TEST(Triage, ABystanderIsNoCulprit) {
+  Triage triage({});
+  SimulatedRun run({}, triage);
+  // GPU 7 of host 1 never takes part.
+  const auto others = [](double w, double u) {
+    return [=](int k) { return k == 7 ? SimulatedRun::Gpu{75, 0} : SimulatedRun::Gpu{w, u}; };
+  };
+  run.play(60, others(985, 100));
+  run.play(200, others(192, 100));
+  EXPECT_EQ(answer(run.report()), "critical medium collective_hang unknown:");
+}
+
+TEST(Triage, AVanishedGpuIsMissingNotIdle) {
+  Triage triage({});
+  SimulatedRun run({}, triage);
+  run.compute(60);
+  run.play(60, [](int k) -> std::optional<SimulatedRun::Gpu> {
+    if (k == 4) return std::nullopt;
+    return SimulatedRun::Gpu{985, 100};
+  });
+  EXPECT_EQ(answer(run.report()), "warning medium series_vanished gpu:n1/4");
+}
+
+TEST(Triage, AHostThatFallsSilentIsBlindNotHealthy) {
+  Triage triage({});
+  SimulatedRun run({}, triage);
+  run.compute(60);
+  run.play(90, [](int k) -> std::optional<SimulatedRun::Gpu> {
+    if (k >= 8) return std::nullopt;
+    return SimulatedRun::Gpu{985, 100};
+  });
+  const Report report = run.report();
+  ASSERT_EQ(report.blind.size(), 1u);
+  EXPECT_EQ(report.blind[0].source, "n2");
+  EXPECT_TRUE(report.blind[0].hides_critical);
+}
+
+void feed(Triage& triage, std::string_view host, int index, WallTime at,
+          std::vector<MetricReading> readings) {
+  TelemetryRow row;
+  row.key.host = host;
+  row.key.index = index;
+  row.readings = readings;
+  triage.row(row, at, "test", "");
+}
+
+TEST(Triage, IdenticalHostsAreACopyNotAWitness) {
+  Triage triage({});
+  std::mt19937 rng(7);
+  for (int t = 0; t < 40; ++t) {
+    const double w = 6000 + static_cast<double>(rng() % 1000);
+    for (const char* host : {"n1", "n2"}) {
+      feed(triage, host, 0, wall_from_ns(t * 1'000'000'000ll), {{Metric::power_w, Reading::of(w)}});
+    }
+  }
+  EXPECT_NE(find(triage.report(*triage.newest()), Cause::duplicate_series), nullptr);
+}
+
+TEST(Triage, FrozenValuesAreStale) {
+  Triage triage({});
+  for (int t = 0; t < 40; ++t) {
+    feed(triage, "n1", 0, wall_from_ns(t * 1'000'000'000ll),
+         {{Metric::power_w, Reading::of(985.37)}, {Metric::util_gpu_percent, Reading::of(100)}});
+  }
+  const Report report = triage.report(*triage.newest());
+  EXPECT_NE(find(report, Cause::stale_metric), nullptr);
+  EXPECT_FALSE(report.blind.empty());
+}
+
+TEST(Triage, LostGpuByAbsence) {
+  Triage triage({});
+  feed(triage, "n1", 3, wall_from_ns(0), {{Metric::power_w, Reading::absent(Absence::lost)}});
+  EXPECT_EQ(answer(triage.report(wall_from_ns(0))), "critical high gpu_fell_off_bus gpu:n1/3");
+}
+
+TEST(Triage, ZeroWattsAreAFailedRead) {
+  Triage triage({});
+  for (int t = 0; t < 200; ++t) {
+    feed(triage, "n1", 0, wall_from_ns(t * 1'000'000'000ll),
+         {{Metric::power_w, Reading::of(0)}, {Metric::util_gpu_percent, Reading::of(100)}});
+  }
+  const Report report = triage.report(*triage.newest());
+  EXPECT_FALSE(alarms(report));
+  EXPECT_FALSE(report.notes.empty());
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,314 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/telemetry/triage_state.h"
+
+namespace muster {
+namespace {
+
+constexpr double kBusyPercent = 90, kZeroPercent = 5;
+// A straggler draws "far less": the public cases are 0.60 of the peers; healthy GPUs of one node in the
+// same state lie within 6 %, nodes within 5 %.
+constexpr double kStragglerRatio = 0.78, kPeerSpread = 0.15, kLowClockRatio = 0.90;
+constexpr std::size_t kPeersMin = 4;  // the one and three to hold it against
+constexpr std::size_t kSegmentsKept = 64, kRecentTicks = 30;
+
+// Bits of the clock event reasons.
+constexpr std::uint64_t kIdleBit = 0x1, kPowerCapBit = 0x4, kSwThermalBit = 0x20;
+constexpr std::uint64_t kHardwareBits = 0x8 | 0x40 | 0x80;
+
+double median_of(std::vector<double>& values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+void update_reference(TriageState& s) {
+  std::array<std::vector<double>, 4> watts;
+  for (SeriesId id = 0; id < s.series.size(); ++id) {
+    if (!s.in_run(id) || !s.fresh(id)) continue;
+    const Reading power = s.series[id].power();
+    if (!power.has_value()) continue;
+    watts[static_cast<std::size_t>(s.fleet.identity(id).kind)].push_back(power.value());
+  }
+  for (std::size_t kind = 0; kind < watts.size(); ++kind) {
+    if (watts[kind].empty()) continue;
+    const double median = median_of(watts[kind]);
+    ReferenceLevel& level = s.reference[kind];
+    level.lowest_w = level.highest_w == 0 ? median : std::min(level.lowest_w, median);
+    level.highest_w = std::max(level.highest_w, median);
+  }
+}
+
+void refresh_bands(TriageState& s, SeriesId id) {
+  SeriesState& series = s.series[id];
+  const Reading limit = series.get(Metric::power_limit_w);
+  const double limit_w = limit.value_or(-2);
+  const double reference_w =
+      s.reference[static_cast<std::size_t>(s.fleet.identity(id).kind)].highest_w;
+  const bool same = series.bands_limit_w == limit_w &&
+                    (!series.bands.relative || series.bands_reference_w == reference_w) &&
+                    series.bands.known;
+  if (same) return;
+  series.bands = bands_for(s.fleet.identity(id), limit, reference_w, s.options.calibration);
+  series.bands_limit_w = limit_w;
+  series.bands_reference_w = reference_w;
+}
+
+void gather_inputs(TriageState& s) {
+  s.inputs.clear();
+  for (SeriesId id = 0; id < s.series.size(); ++id) {
+    if (!s.in_run(id) || !s.fresh(id)) continue;
+    SeriesState& series = s.series[id];
+    refresh_bands(s, id);
+    const SeriesIdentity& who = s.fleet.identity(id);
+    const ReferenceLevel& level = s.reference[static_cast<std::size_t>(who.kind)];
+    TickInput in;
+    in.id = id;
+    in.level = series.bands.level_of(series.power());
+    in.util_percent = series.util();
+    in.rank0 = who.rank ? *who.rank == 0 : who.index && *who.index == 0;
+    const double proof = who.kind == SeriesKind::node ? 0.6 : 0.5;
+    in.levels_proven =
+        !series.bands.relative || level.lowest_w <= proof * level.highest_w;
+    s.inputs.push_back(in);
+  }
+}
+
+void mark_activity(TriageState& s) {
+  const bool computing = s.tick.phase == Phase::compute || s.tick.phase == Phase::communication;
+  for (const TickInput& in : s.inputs) {
+    SeriesState& series = s.series[in.id];
+    const double util = in.util_percent.value_or(in.level >= PowerLevel::mid ? 100 : 0);
+    if (util >= 80 || (util > kZeroPercent && in.level >= PowerLevel::mid)) {
+      series.ever_active = true;
+    } else if (computing && util <= kZeroPercent && in.level <= PowerLevel::floor) {
+      ++series.idle_beside_work;
+    }
+    if (in.level == PowerLevel::high) {
+      series.high_sum_w += series.power().value();
+      ++series.high_rows;
+    }
+  }
+}
+
+// GPUs of one model that work at this tick, to be held against each other.
+struct Peers {
+  std::vector<SeriesId> ids;
+  std::vector<double> watts, clocks;
+};
+
+void compare_power(TriageState& s, const Peers& peers) {
+  if (peers.ids.size() < kPeersMin) return;
+  std::vector<double> sorted = peers.watts;
+  std::sort(sorted.begin(), sorted.end());
+  const std::size_t n = sorted.size();
+  const double median = sorted[n / 2];
+  const auto low = static_cast<std::size_t>(
+      std::lower_bound(sorted.begin(), sorted.end(), kStragglerRatio * median) - sorted.begin());
+  // Where many are low, or the rest is spread out, the ranks do different work: no judgement.
+  if (low > std::max<std::size_t>(1, n / 10)) return;
+  if (sorted[n - 1 - n / 20] - sorted[low] > kPeerSpread * median) return;
+  for (std::size_t i = 0; i < n; ++i) {
+    SeriesState& series = s.series[peers.ids[i]];
+    const double ratio = peers.watts[i] / median;
+    series.low_power.add(ratio < kStragglerRatio);
+    if (ratio < kStragglerRatio) series.low_power_ratio_sum += ratio;
+  }
+}
+
+void compare_clocks(TriageState& s, const Peers& peers) {
+  std::vector<double> clocks;
+  for (const double clock : peers.clocks) {
+    if (clock > 0) clocks.push_back(clock);
+  }
+  const double median = clocks.size() >= kPeersMin ? median_of(clocks) : 0;
+  for (std::size_t i = 0; i < peers.ids.size(); ++i) {
+    SeriesState& series = s.series[peers.ids[i]];
+    const bool low = median > 0 && peers.clocks[i] > 0 && peers.clocks[i] < kLowClockRatio * median;
+    if (median > 0 && peers.clocks[i] > 0) series.low_clock.add(low);
+    const Reading mask = series.get(Metric::throttle_mask);
+    if (!mask.has_value()) continue;
+    const auto bits = static_cast<std::uint64_t>(mask.value());
+    const bool judged = (bits & kIdleBit) == 0;
+    if (!judged) continue;
+    series.hw_throttle.add((bits & kHardwareBits) != 0);
+    series.sw_thermal.add((bits & kSwThermalBit) != 0);
+    series.power_cap.add((bits & kPowerCapBit) != 0);
+    if (median > 0) series.clock_held_down.add((bits & (kHardwareBits | kSwThermalBit)) != 0 && low);
+  }
+}
+
+void compare_links(SeriesState& series) {
+  const Reading gen = series.get(Metric::pcie_gen), gen_max = series.get(Metric::pcie_gen_max);
+  const Reading width = series.get(Metric::pcie_width);
+  const Reading width_max = series.get(Metric::pcie_width_max);
+  if (gen.has_value() && gen_max.has_value()) series.pcie_gen_low.add(gen.value() < gen_max.value());
+  if (width.has_value() && width_max.has_value()) {
+    series.pcie_width_low.add(width.value() < width_max.value());
+  }
+}
+
+void compare_peers(TriageState& s) {
+  std::map<std::string_view, Peers> by_model;
+  for (const TickInput& in : s.inputs) {
+    const SeriesIdentity& who = s.fleet.identity(in.id);
+    if (who.kind != SeriesKind::gpu || !in.util_percent || *in.util_percent < kBusyPercent) continue;
+    if (in.levels_proven && in.level <= PowerLevel::floor && in.level != PowerLevel::none) continue;
+    SeriesState& series = s.series[in.id];
+    compare_links(series);
+    const Reading power = series.power();
+    if (!power.has_value()) continue;
+    Peers& peers = by_model[who.name];
+    peers.ids.push_back(in.id);
+    peers.watts.push_back(power.value());
+    peers.clocks.push_back(series.get(Metric::sm_clock_mhz).value_or(0));
+  }
+  for (const auto& [model, peers] : by_model) {
+    compare_power(s, peers);
+    compare_clocks(s, peers);
+  }
+}
+
+// A middle band that swings between the floor and full power is stop-and-go, not communication: the
+// 1-s mean of the sensor hides it from a single tick.
+void settle_middle(TriageState& s) {
+  if (s.tick.phase == Phase::unknown) return;
+  const std::uint8_t level = s.tick.at_floor ? 0 : s.tick.phase == Phase::compute ? 2 : 1;
+  s.recent_levels.push_back(level);
+  if (s.recent_levels.size() > kRecentTicks) s.recent_levels.pop_front();
+  if (s.tick.phase != Phase::communication || s.recent_levels.size() < kRecentTicks) return;
+  const auto low = std::count(s.recent_levels.begin(), s.recent_levels.end(), 0);
+  const auto high = std::count(s.recent_levels.begin(), s.recent_levels.end(), 2);
+  if (low * 5 >= std::ssize(s.recent_levels) && high * 5 >= std::ssize(s.recent_levels)) {
+    s.tick.phase = Phase::starved;
+  }
+}
+
+void add_to_segment(const TriageState& s, OpenSegment& open) {
+  open.segment.to = s.tick_at;
+  ++open.ticks;
+  if (s.tick.odd) open.odd = s.tick.odd;
+  if (s.tick.shape != Shape::none) open.segment.shape = s.tick.shape;
+  std::vector<double> watts, utils;
+  for (const TickInput& in : s.inputs) {
+    const Reading power = s.series[in.id].power();
+    if (power.has_value()) watts.push_back(power.value());
+    if (in.util_percent) utils.push_back(*in.util_percent);
+  }
+  if (!watts.empty()) open.power_w.add(median_of(watts));
+  if (!utils.empty()) open.util_percent.add(median_of(utils));
+}
+
+OpenSegment new_segment(const TriageState& s) {
+  OpenSegment open;
+  open.segment.phase = s.tick.phase;
+  open.segment.from = s.tick_at;
+  add_to_segment(s, open);
+  return open;
+}
+
+void finish_segment(TriageState& s, OpenSegment& open) {
+  PhaseSegment& done = open.segment;
+  if (const auto w = open.power_w.quantile()) done.power_w_median = Reading::of(*w);
+  if (const auto u = open.util_percent.quantile()) done.util_percent_median = Reading::of(*u);
+  if (open.odd) done.odd = s.label(*open.odd);
+  s.closed_segments.push_back(done);
+  if (s.closed_segments.size() > kSegmentsKept) s.closed_segments.pop_front();
+}
+
+// One sample during a transition can land in any band (the sensor is a 1-s mean): another phase
+// counts from its second tick 1.5 s later on, or at once where samples are far apart.
+void grow_segments(TriageState& s) {
+  if (!s.segment) {
+    s.segment = new_segment(s);
+    return;
+  }
+  if (s.tick.phase == s.segment->segment.phase) {
+    s.candidate.reset();
+    add_to_segment(s, *s.segment);
+    return;
+  }
+  const bool sparse = s.tick_at - s.segment->segment.to >= std::chrono::seconds(5);
+  if (s.candidate && s.candidate->segment.phase == s.tick.phase) {
+    add_to_segment(s, *s.candidate);
+  } else {
+    s.candidate = new_segment(s);
+  }
+  const bool lasted = s.tick_at - s.candidate->segment.from >= std::chrono::milliseconds(1500);
+  if (!sparse && !lasted) return;
+  s.segment->segment.to = s.candidate->segment.from;
+  finish_segment(s, *s.segment);
+  s.segment = std::move(s.candidate);
+  s.candidate.reset();
+}
+
+void fill_histograms(TriageState& s) {
+  for (const TickInput& in : s.inputs) {
+    const SeriesState& series = s.series[in.id];
+    const Reading power = series.power();
+    if (!series.spoke || !power.has_value()) continue;
+    const SeriesIdentity& who = s.fleet.identity(in.id);
+    PowerHistogram& h = s.histograms[who.kind == SeriesKind::node ? "node" : who.name];
+    const bool zero = in.util_percent && *in.util_percent <= kZeroPercent;
+    h.add(zero ? h.zero : h.work, power.value());
+    if (const Reading limit = series.get(Metric::power_limit_w); limit.has_value()) {
+      h.limit_w = limit.value();
+    }
+  }
+}
+
+}  // namespace
+
+void PowerHistogram::add(std::vector<std::uint32_t>& bins, double watts) {
+  if (bins.empty()) bins.resize(kBins);
+  const auto bin = static_cast<std::size_t>(std::clamp(watts / kBinW, 0.0, kBins - 1.0));
+  ++bins[bin];
+}
+
+bool TriageState::in_run(SeriesId id) const {
+  const SeriesState& s = series[id];
+  if (fleet.identity(id).kind == SeriesKind::port) return false;
+  return s.ever_active || s.idle_beside_work < 3;
+}
+
+bool TriageState::fresh(SeriesId id) const {
+  const SeriesState& s = series[id];
+  if (s.rows == 0) return false;
+  const double patience_s = std::max(10.0, 5 * s.period_s.value_or(2));
+  return tick_at - s.at <= seconds_to_duration(patience_s);
+}
+
+std::string TriageState::label(SeriesId id) const {
+  const SeriesIdentity& who = fleet.identity(id);
+  const Culprit c = fleet.culprit(id);
+  if (who.rank && c.kind == CulpritKind::gpu) return fmt::format("rank {} ({})", *who.rank, c.id);
+  if (who.rank) return fmt::format("rank {}", *who.rank);
+  return c.id;
+}
+
+Culprit TriageState::blame(SeriesId id) const {
+  const SeriesIdentity& who = fleet.identity(id);
+  if (who.rank) return {CulpritKind::rank, std::to_string(*who.rank)};
+  return fleet.culprit(id);
+}
+
+void close_tick(TriageState& s) {
+  update_reference(s);
+  gather_inputs(s);
+  s.tick = judge_tick(s.inputs);
+  settle_middle(s);
+  mark_activity(s);
+  compare_peers(s);
+  fill_histograms(s);
+  s.waits.observe(s.tick, s.tick_at);
+  grow_segments(s);
+  ++s.phase_ticks[static_cast<std::size_t>(s.tick.phase)];
+  ++s.ticks;
+  for (SeriesState& series : s.series) series.spoke = false;
+  s.tick_open = false;
+}
+
+}  // namespace muster

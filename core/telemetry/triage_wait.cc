@@ -1,0 +1,375 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/timestamp.h"
+#include "core/telemetry/triage_state.h"
+
+// Findings about the run as a whole: hangs, saves, waits, what the middle bands mean.
+
+namespace muster {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Without any known save, rank 0 alone at 0 % may write for this long (62 GB at 100 MB/s).
+constexpr Duration kUnknownSave = 10min;
+// Before the first step: compilation and index building take 17 to 30 min in public reports.
+constexpr Duration kStartUp = 30min;
+// Between two ticks that are further apart, work may have been missed.
+constexpr Duration kSparseGap = 60s;
+
+std::size_t run_size(const TriageState& s) { return s.inputs.size(); }
+
+// The clock of people: the date only where the log or the telemetry has one.
+std::string at_text(WallTime at) { return format_clock(at); }
+
+// How far two step times, at least half a minute: a log is written late and its clock may be off.
+Duration two_steps(const TriageState& s) {
+  const double step_s = s.steps.step_seconds.quantile().value_or(0);
+  return std::max<Duration>(30s, seconds_to_duration(2 * step_s));
+}
+
+std::optional<WallTime> last_step_at(const TriageState& s) {
+  if (!s.steps.last_step_at || !s.newest) return std::nullopt;
+  return s.steps.last_step_at->near(*s.newest);
+}
+
+// The log shows a step well inside the wait: it is no hang, whatever power says.
+bool steps_went_on(const TriageState& s, const Wait& w) {
+  const auto last = last_step_at(s);
+  return last && *last > w.from + std::min<Duration>(two_steps(s), 60s);
+}
+
+// The log ends before the wait, so nothing moved since.
+bool steps_frozen(const TriageState& s, const Wait& w) {
+  const auto last = last_step_at(s);
+  return last && !steps_went_on(s, w) && w.last - *last > two_steps(s);
+}
+
+bool odd_is_sure(const Wait& w) {
+  return w.odd && w.odd_ticks * 5 >= w.ticks * 4;
+}
+
+bool one_rank_shape(const Wait& w) {
+  return w.shape == Shape::one_zero || w.shape == Shape::rank0_zero;
+}
+
+std::string power_text(const TriageState& s) {
+  std::vector<double> watts;
+  for (const TickInput& in : s.inputs) {
+    const Reading power = s.series[in.id].power();
+    if (power.has_value()) watts.push_back(power.value());
+  }
+  if (watts.empty()) return "power unknown";
+  const auto [low, high] = std::minmax_element(watts.begin(), watts.end());
+  if (*high - *low < 0.5) return fmt::format("{:.0f} W", *low);
+  return fmt::format("{:.0f}-{:.0f} W", *low, *high);
+}
+
+std::string limit_text(const WaitLimit& limit) {
+  const std::string at = format_duration(limit.limit);
+  if (!limit.known) return fmt::format("limit {}, no healthy wait is known", at);
+  return fmt::format("limit {}, longest healthy wait {}", at, format_duration(*limit.known));
+}
+
+void add_odd_evidence(const TriageState& s, const Wait& w, Finding& f) {
+  std::size_t shown = 0;
+  for (const TickInput& in : s.inputs) {
+    const bool zero = in.util_percent && *in.util_percent <= 5;
+    if (!zero && shown > 0) continue;
+    if (f.evidence.size() >= 6) break;
+    shown += !zero;
+    const Reading power = s.series[in.id].power();
+    f.evidence.push_back(evidence_of(
+        s, in.id,
+        fmt::format("{}: {} {}, {:.0f} W", s.label(in.id),
+                    in.util_percent ? fmt::format("{:.0f} %", *in.util_percent) : "utilization",
+                    in.util_percent ? "" : "unknown", power.value_or(0))));
+  }
+  f.evidence.push_back({"", std::nullopt,
+                        fmt::format("{} ticks at the floor from {} to {}, no busy sample between{}",
+                                    w.ticks, at_text(w.from), at_text(w.last),
+                                    w.longest_gap > kSparseGap
+                                        ? fmt::format(", up to {} apart",
+                                                      format_duration(w.longest_gap))
+                                        : "")});
+}
+
+void add_step_evidence(const TriageState& s, Finding& f) {
+  if (!s.steps.last_step) return;
+  const auto at = last_step_at(s);
+  f.evidence.push_back(
+      {s.step_source, s.steps.last_step_line,
+       fmt::format("newest step {}{}{}", *s.steps.last_step,
+                   s.steps.target_step ? fmt::format(" of {}", *s.steps.target_step) : "",
+                   at ? " at " + at_text(*at) : "")});
+}
+
+Confidence hang_confidence(const TriageState& s, const Wait& w, const WaitLimit& limit) {
+  if (steps_frozen(s, w)) return w.shape == Shape::none ? Confidence::medium : Confidence::high;
+  if (w.shape == Shape::none || w.shape == Shape::scatter) return Confidence::low;
+  if (w.longest_gap > kSparseGap && w.ticks < 5) return Confidence::low;
+  // A save of unknown length to a slow server looks the same.
+  if (w.shape == Shape::rank0_zero && !limit.known) return Confidence::low;
+  return Confidence::medium;
+}
+
+std::string shape_text(const TriageState& s, const Wait& w) {
+  const std::string others =
+      run_size(s) > 2 ? fmt::format("the other {} spin", run_size(s) - 1) : "the other one spins";
+  switch (w.shape) {
+    case Shape::one_zero:
+    case Shape::rank0_zero:
+      if (odd_is_sure(w)) return fmt::format("{} at 0 %, {}", s.label(*w.odd), others);
+      return "one rank at 0 % (not always the same), the rest spin";
+    case Shape::several_zero: return "some ranks at 0 %, the others spin";
+    case Shape::all_spinning: return "all ranks spin, nobody at 0 %";
+    default: return "no work on any GPU";
+  }
+}
+
+Finding hang_finding(const TriageState& s, const Wait& w, const WaitLimit& limit) {
+  Finding f;
+  f.confidence = hang_confidence(s, w, limit);
+  f.severity = Severity::critical;
+  f.cause = Cause::collective_hang;
+  f.since = w.from;
+  f.culprits = {{CulpritKind::unknown, ""}};
+  if (one_rank_shape(w) && odd_is_sure(w)) f.culprits = {s.blame(*w.odd)};
+  if (w.shape == Shape::rank0_zero && limit.saving) f.cause = Cause::slow_save;
+  const bool blind_power = w.shape == Shape::none || w.shape == Shape::scatter;
+  if (blind_power && f.confidence == Confidence::low) {
+    f.cause = Cause::undetermined;
+    f.severity = Severity::warning;
+  }
+  f.summary = fmt::format("{}; power floor ({}) for {}: {}", shape_text(s, w), power_text(s),
+                          format_duration(w.length()), limit_text(limit));
+  add_odd_evidence(s, w, f);
+  add_step_evidence(s, f);
+  if (s.steps.error_quote) {
+    f.evidence.push_back({s.step_source, s.steps.error_quote->line, s.steps.error_quote->text});
+  }
+  f.actions = {Action::collect_evidence, Action::restart_from_checkpoint};
+  if (s.steps.target_step && s.steps.last_step &&
+      *s.steps.last_step * 100 >= *s.steps.target_step * 99) {
+    f.actions = {Action::collect_evidence, Action::equalize_steps, Action::restart_from_checkpoint};
+  }
+  f.next =
+      "before anything is killed: flight-recorder dumps of all ranks (different collectives on "
+      "different ranks are conclusive) and the stacks of the odd rank; then restart from the newest "
+      "complete checkpoint";
+  return f;
+}
+
+Finding save_finding(const TriageState& s, const Wait& w, const WaitLimit& limit, bool open) {
+  Finding f;
+  f.severity = Severity::ok;
+  f.confidence = limit.known || s.steps.seen ? Confidence::high : Confidence::medium;
+  f.cause = Cause::checkpoint_in_progress;
+  f.since = w.from;
+  if (open) {
+    f.summary = fmt::format("save in progress for {}: {}, power floor; {}",
+                            format_duration(w.length()),
+                            w.odd ? s.label(*w.odd) + " alone at 0 %" : "a save is open in the log",
+                            limit_text(limit));
+    f.actions = {Action::none, Action::watch};
+    f.next = fmt::format("wait; it is called a hang at {}", format_duration(limit.limit));
+  } else {
+    f.summary = fmt::format("normal save: {} alone at 0 % for {}, the others waited at the power "
+                            "floor, then full power again",
+                            w.odd ? s.label(*w.odd) : "rank 0", format_duration(w.length()));
+    f.actions = {Action::none};
+    f.next = "none";
+  }
+  if (s.steps.save_quote) {
+    f.evidence.push_back({s.step_source, s.steps.save_quote->line, s.steps.save_quote->text});
+  }
+  return f;
+}
+
+Finding waiting_finding(const TriageState& s, const Wait& w, const WaitLimit& limit) {
+  Finding f;
+  f.severity = Severity::info;
+  f.confidence = Confidence::medium;
+  f.cause = Cause::undetermined;
+  f.since = w.from;
+  f.summary = fmt::format("{}; power floor ({}) for {}: {}", shape_text(s, w), power_text(s),
+                          format_duration(w.length()), limit_text(limit));
+  f.actions = {Action::watch};
+  f.next = fmt::format("watch on; a hang is called at {}", format_duration(limit.limit));
+  add_odd_evidence(s, w, f);
+  return f;
+}
+
+void add_open_wait(const TriageState& s, Report& report) {
+  const Wait& w = *s.waits.open();
+  const WaitLimit limit = wait_limit(s, w);
+  if (steps_went_on(s, w)) {
+    report.notes.push_back("power is at the floor while the step log goes on: no hang");
+    return;
+  }
+  if (is_hang(s, w)) {
+    report.findings.push_back(hang_finding(s, w, limit));
+  } else if (w.shape == Shape::rank0_zero || limit.saving) {
+    report.findings.push_back(save_finding(s, w, limit, true));
+  } else if (w.shape != Shape::none) {
+    report.findings.push_back(waiting_finding(s, w, limit));
+  }
+}
+
+// The whole run at 0 %: over, blocked on the hosts, or not started yet.
+void add_idle(const TriageState& s, Report& report) {
+  if (!s.segment) return;
+  const PhaseSegment& now = s.segment->segment;
+  if (now.phase != Phase::idle && now.phase != Phase::context_idle) return;
+  const Duration length = now.to - now.from;
+  Finding f;
+  f.confidence = Confidence::medium;
+  f.since = now.from;
+  if (!s.waits.first_busy() && s.steps.newest_compile && s.steps.steps == 0) {
+    const WallTime line = s.steps.newest_compile->near(*s.newest);
+    const bool fresh = s.tick_at - line < kStartUp;
+    f.severity = Severity::info;
+    f.cause = fresh ? Cause::compile_warmup : Cause::undetermined;
+    f.summary = fmt::format("no step yet, all {} GPUs alike at 0 % ({}); the log still compiles "
+                            "(newest such line {})",
+                            run_size(s), power_text(s), at_text(line));
+    f.evidence.push_back({s.step_source, s.steps.compile_quote->line, s.steps.compile_quote->text});
+    f.actions = {Action::watch};
+    f.next = "wait; keep the limit to the first step above the compile time (17-30 min seen)";
+    report.findings.push_back(std::move(f));
+    return;
+  }
+  if (length < 60s) return;
+  const bool stopped_early = s.steps.seen && s.steps.last_step && !s.steps.complete() &&
+                             s.waits.first_busy() && length > kUnknownSave;
+  f.severity = stopped_early ? Severity::warning : Severity::info;
+  f.cause = stopped_early ? Cause::undetermined : Cause::gpus_idle;
+  f.summary = fmt::format("no kernel on any of {} GPUs for {} ({}){}", run_size(s),
+                          format_duration(length), power_text(s),
+                          stopped_early ? ", and the step log stands short of its target"
+                          : s.steps.complete() ? "; the run is complete"
+                                               : "");
+  add_step_evidence(s, f);
+  f.actions = {stopped_early ? Action::collect_evidence : Action::watch};
+  f.next = stopped_early ? "look at the processes and the logs of all ranks: crashed, or blocked on "
+                           "the hosts (storage, data)"
+                         : "none if no run is expected here";
+  report.findings.push_back(std::move(f));
+}
+
+void add_middle_band(const TriageState& s, Report& report) {
+  if (!s.segment || s.segment->ticks < 5) return;
+  const PhaseSegment& now = s.segment->segment;
+  if (now.to - now.from < 60s) return;
+  Finding f;
+  f.confidence = Confidence::medium;
+  f.since = now.from;
+  const std::string length = format_duration(now.to - now.from);
+  if (now.phase == Phase::starved) {
+    f.severity = Severity::warning;
+    f.cause = Cause::data_starvation;
+    f.summary = fmt::format("middle power ({}) and uneven utilization for {}: the ranks wait for "
+                            "something upstream of the GPUs",
+                            power_text(s), length);
+    f.actions = {Action::speed_up_input, Action::collect_evidence};
+    f.next = "look at tokenization CPU, loader workers and the load of the hosts";
+  } else if (now.phase == Phase::communication && now.shape == Shape::uniform) {
+    f.severity = Severity::info;
+    f.cause = Cause::communication_bound;
+    f.summary = fmt::format("all GPUs busy at {} for {}: communication or memory traffic, not "
+                            "compute",
+                            power_text(s), length);
+    f.actions = {Action::watch, Action::recheck};
+    f.next = "if it lasts: overlap of communication fails, or the job is small for its GPUs";
+  } else if (now.phase == Phase::waiting && now.shape == Shape::one_busy && s.segment->odd &&
+             now.to - now.from >= s.options.min_hang) {
+    f.severity = Severity::warning;
+    f.cause = Cause::one_rank_long_work;
+    f.culprits = {s.blame(*s.segment->odd)};
+    f.summary = fmt::format("{} works while all others wait at the power floor for {}",
+                            s.label(*s.segment->odd), length);
+    f.actions = {Action::collect_evidence, Action::raise_timeout};
+    f.next = "stacks of that rank: evaluation, preprocessing or compilation on one rank only";
+  } else {
+    return;
+  }
+  report.findings.push_back(std::move(f));
+}
+
+void add_save_share(const TriageState& s, Report& report) {
+  const auto from = s.waits.first_busy(), to = s.waits.last_busy();
+  if (!from || !to || *to - *from < 10min || s.waits.healthy_count() < 3) return;
+  const double share =
+      duration_to_seconds(s.waits.healthy_total()) / duration_to_seconds(*to - *from);
+  if (share <= 0.20) return;
+  Finding f;
+  f.severity = Severity::warning;
+  f.confidence = Confidence::medium;
+  f.cause = Cause::checkpoint_dominated;
+  f.summary = fmt::format("{:.0f} % of {} went into {} waits at the power floor (longest {})",
+                          share * 100, format_duration(*to - *from), s.waits.healthy_count(),
+                          format_duration(s.waits.longest_healthy().value_or(Duration{})));
+  f.actions = {Action::fix_config};
+  f.next = "save less often, or in the background";
+  report.findings.push_back(std::move(f));
+}
+
+}  // namespace
+
+WaitLimit wait_limit(const TriageState& s, const Wait& wait) {
+  WaitLimit out;
+  for (const auto& known : {s.options.calibration.longest_wait, s.waits.longest_healthy(),
+                            s.steps.longest_save}) {
+    if (known) out.known = std::max(out.known.value_or(Duration{}), *known);
+  }
+  out.limit = s.options.min_hang;
+  if (out.known) out.limit = std::max(out.limit, *out.known * 3 / 2 + 30s);
+  out.saving = s.steps.open_save.has_value();
+  if (out.saving) {
+    out.limit = std::max({out.limit, kUnknownSave, s.steps.longest_save.value_or(Duration{}) * 3});
+  } else if (wait.shape == Shape::rank0_zero && !out.known) {
+    out.limit = std::max(out.limit, kUnknownSave);
+  }
+  if (s.steps.open_eval) out.limit = std::max(out.limit, kUnknownSave);
+  const bool starting = !wait.after_work && s.steps.seen && s.steps.steps == 0;
+  if (starting) out.limit = std::max(out.limit, kStartUp);
+  return out;
+}
+
+bool is_hang(const TriageState& s, const Wait& wait) {
+  if (steps_went_on(s, wait)) return false;
+  if (s.options.rule == HangRule::two_samples) return wait.one_zero_run >= 2;
+  return wait.length() >= wait_limit(s, wait).limit;
+}
+
+void add_wait_findings(const TriageState& s, Report& report) {
+  if (s.waits.open()) {
+    add_open_wait(s, report);
+  } else {
+    add_idle(s, report);
+    add_middle_band(s, report);
+    if (s.waits.newest_healthy() && s.waits.newest_healthy()->shape == Shape::rank0_zero) {
+      const Wait& w = *s.waits.newest_healthy();
+      report.findings.push_back(save_finding(s, w, wait_limit(s, w), false));
+    }
+  }
+  add_save_share(s, report);
+}
+
+Phase phase_now(const TriageState& s) {
+  if (s.waits.open() && is_hang(s, *s.waits.open())) return Phase::hang_suspected;
+  return s.tick.phase;
+}
+
+Evidence evidence_of(const TriageState& s, SeriesId id, std::string text) {
+  const SeriesState& series = s.series[id];
+  Evidence e;
+  e.source = series.source;
+  if (series.line > 0) e.line = series.line;
+  e.text = std::move(text);
+  return e;
+}
+
+}  // namespace muster

@@ -1,0 +1,75 @@
+#include "core/telemetry/wait_tracker.h"
+
+#include <algorithm>
+
+namespace muster {
+
+void WaitTracker::observe(const TickVerdict& tick, WallTime at) {
+  if (tick.busy) {
+    if (open_) close_healthy(at);
+    if (!first_busy_) first_busy_ = at;
+    last_busy_ = at;
+    return;
+  }
+  if (!tick.at_floor) {  // idle or nothing known: an idle GPU is not a healthy end of a wait
+    if (tick.phase != Phase::unknown) open_.reset();
+    return;
+  }
+  if (!open_) {
+    open_ = Wait{};
+    open_->from = open_->last = at;
+    open_->after_work = last_busy_.has_value();
+    shapes_.fill(0);
+    odd_balance_ = 0;
+    odd_candidate_.reset();
+    run_odd_.reset();
+  }
+  extend(tick, at);
+}
+
+void WaitTracker::extend(const TickVerdict& tick, WallTime at) {
+  Wait& w = *open_;
+  w.longest_gap = std::max(w.longest_gap, at - w.last);
+  w.last = std::max(w.last, at);
+  ++w.ticks;
+  ++shapes_[static_cast<std::size_t>(tick.shape)];
+  if (shapes_[static_cast<std::size_t>(tick.shape)] >= shapes_[static_cast<std::size_t>(w.shape)]) {
+    w.shape = tick.shape;
+  }
+  const bool one = tick.shape == Shape::one_zero || tick.shape == Shape::rank0_zero;
+  if (tick.shape != Shape::one_zero) {
+    w.one_zero_run = 0;
+  } else {
+    w.one_zero_run = tick.odd == run_odd_ ? w.one_zero_run + 1 : 1;
+    run_odd_ = tick.odd;
+  }
+  if (!one) return;
+  if (odd_candidate_ == tick.odd) {
+    ++odd_balance_;
+    ++w.odd_ticks;
+  } else if (odd_balance_ == 0) {
+    odd_candidate_ = tick.odd;
+    odd_balance_ = 1;
+    w.odd_ticks = 1;
+  } else {
+    --odd_balance_;
+  }
+  w.odd = odd_candidate_;
+  w.odd_rank0_ticks += tick.shape == Shape::rank0_zero;
+}
+
+void WaitTracker::close_healthy(WallTime at) {
+  const Duration length = at - open_->from;
+  if (open_->after_work) {
+    longest_ = std::max(longest_.value_or(Duration{}), length);
+    if (open_->shape == Shape::rank0_zero) {
+      longest_save_ = std::max(longest_save_.value_or(Duration{}), length);
+    }
+    ++healthy_count_;
+    healthy_total_ += length;
+    healthy_ = *open_;
+  }
+  open_.reset();
+}
+
+}  // namespace muster

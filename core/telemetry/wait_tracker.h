@@ -1,0 +1,63 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "base/time.h"
+#include "core/telemetry/tick.h"
+
+namespace muster {
+
+// One stay at the power floor.
+struct Wait {
+  WallTime from{}, last{};   // first and newest tick at the floor
+  std::uint32_t ticks = 0;
+  Duration longest_gap{};    // between two ticks inside it: what sparse sampling may have missed
+  bool after_work = false;   // work was seen before it
+  Shape shape = Shape::none;             // the most frequent
+  std::optional<SeriesId> odd;           // the one that was odd in most ticks of a one-rank shape
+  std::uint32_t odd_ticks = 0;
+  std::uint32_t odd_rank0_ticks = 0;
+  // Ticks in a row in the shape of a hang by the two-samples rule (one_zero with the same rank).
+  std::uint32_t one_zero_run = 0;
+
+  // What is certain: from the first to the last tick.
+  Duration length() const { return last - from; }
+};
+
+// Follows the floor through the ticks of a run. A busy tick ends a wait and makes it a healthy one; a
+// tick at which nothing runs at all (idle) ends it without saying that it was healthy.
+class WaitTracker {
+ public:
+  void observe(const TickVerdict& tick, WallTime at);
+
+  const std::optional<Wait>& open() const { return open_; }
+  // The newest wait that ended in work.
+  const std::optional<Wait>& newest_healthy() const { return healthy_; }
+  // Longest healthy wait, from its first floor tick to the first busy one.
+  std::optional<Duration> longest_healthy() const { return longest_; }
+  // Longest healthy wait in the shape of a save.
+  std::optional<Duration> longest_save() const { return longest_save_; }
+  std::uint32_t healthy_count() const { return healthy_count_; }
+  Duration healthy_total() const { return healthy_total_; }
+  // From the first busy tick to the newest tick.
+  std::optional<WallTime> first_busy() const { return first_busy_; }
+  std::optional<WallTime> last_busy() const { return last_busy_; }
+
+ private:
+  void extend(const TickVerdict& tick, WallTime at);
+  void close_healthy(WallTime at);
+
+  std::optional<Wait> open_, healthy_;
+  std::optional<Duration> longest_, longest_save_;
+  std::uint32_t healthy_count_ = 0;
+  Duration healthy_total_{};
+  std::optional<WallTime> first_busy_, last_busy_;
+  std::array<std::uint32_t, 16> shapes_{};  // ticks of the open wait, by Shape
+  std::uint32_t odd_balance_ = 0;           // majority vote over `odd` (Boyer-Moore)
+  std::optional<SeriesId> odd_candidate_;
+  std::optional<SeriesId> run_odd_;         // of the newest one_zero tick
+};
+
+}  // namespace muster
