@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "base/time.h"
+
+// Numbers as trainers print them: "53,012", "52.8k", "1.2M", "9.1E-06", "nan", "-inf". Read from
+// the front of a text; what follows is left to the caller (units differ by dialect).
+
+namespace muster::progress {
+
+// Reads a number at the start of `text` and moves `text` behind it; leaves it alone when there is
+// none. A comma belongs to the number only between digits in groups of three.
+std::optional<double> take_number(std::string_view& text);
+
+// A whole number without sign, of at most 18 digits, commas allowed; "1.5" and "7x" are refused.
+std::optional<std::int64_t> take_count(std::string_view& text);
+
+enum class WhichDuration : std::uint8_t { first, last };
+
+// A duration in running text: "done in 122.1 s", "(2 min 3 s)", "took 45secs", "480 seconds",
+// "117 s, ...". Rates ("4.9 s/it") and sizes ("62 GB") are none. Negative and absurd ones (over a
+// year) are refused.
+std::optional<Duration> find_duration(std::string_view text, WhichDuration which);
+
+// The duration at the start of `text`, which then moves behind it.
+std::optional<Duration> take_duration(std::string_view& text);
+
+inline bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+inline bool is_alpha(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+inline bool is_word(char c) {
+  return is_digit(c) || is_alpha(c) || c == '_';
+}
+inline char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+}  // namespace muster::progress
