@@ -8,6 +8,7 @@
 
 namespace muster {
 
+std::unique_ptr<Verb> make_triage_verb();
 std::unique_ptr<Verb> make_findings_verb();
 
 }  // namespace muster

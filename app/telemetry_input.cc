@@ -1,0 +1,84 @@
+#include "app/telemetry_input.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kChunkBytes = 256 * 1024;
+
+}  // namespace
+
+WallTime RowClock::stamp(const TelemetryRow& row) {
+  if (!row.at) {
+    // Rows without any time keep their order and nothing else: durations stay zero.
+    return fallback_ + Duration(++undated_);
+  }
+  if (row.at_has_zone) return *row.at;
+  zoneless_ = true;
+  return zone_ != nullptr ? zone_->to_utc(*row.at) : *row.at;
+}
+
+// Hands rows on, or keeps them until their turn.
+class TelemetryInput::Sink final : public TelemetrySink {
+ public:
+  Sink(TelemetryInput& input, RowTarget& target, bool keep)
+      : input_(input), target_(target), keep_(keep) {}
+  void row(const TelemetryRow& row) override {
+    ++input_.rows_;
+    const WallTime at = input_.clock_.stamp(row);
+    if (keep_) {
+      input_.waiting_.emplace_back(row, at);
+    } else {
+      target_.row(row, at, input_.spec_.text, input_.default_host_);
+    }
+  }
+  void note(const TelemetryNote& note) override {
+    target_.note(note, input_.spec_.text, input_.default_host_);
+  }
+
+ private:
+  TelemetryInput& input_;
+  RowTarget& target_;
+  bool keep_;
+};
+
+TelemetryInput::TelemetryInput(SourceSpec spec, std::string default_host,
+                               std::unique_ptr<ByteStream> stream, std::string head,
+                               std::unique_ptr<Decoder> decoder, RowClock clock)
+    : spec_(std::move(spec)), default_host_(std::move(default_host)), stream_(std::move(stream)),
+      head_(std::move(head)), decoder_(std::move(decoder)), clock_(clock) {
+  buffer_.resize(kChunkBytes);
+}
+
+bool TelemetryInput::read_chunk(TelemetrySink& sink) {
+  if (ended_) return false;
+  if (!head_.empty()) {
+    decoder_->feed(head_, sink);
+    head_.clear();
+    return true;
+  }
+  const auto n = stream_->read(buffer_);
+  if (!n) failure_ = n.error();
+  if (!n || *n == 0) {
+    decoder_->finish(sink);
+    ended_ = true;
+  } else {
+    decoder_->feed(std::string_view(buffer_).substr(0, *n), sink);
+  }
+  return true;
+}
+
+const OwnedRow* TelemetryInput::front(RowTarget& target) {
+  Sink sink(*this, target, true);
+  while (waiting_.empty()) {
+    if (!read_chunk(sink)) return nullptr;
+  }
+  return &waiting_.front();
+}
+
+void TelemetryInput::drain(RowTarget& target) {
+  Sink sink(*this, target, false);
+  while (read_chunk(sink)) {
+  }
+}
+
+}  // namespace muster

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/triage_run.h"
+#include "cmd/options.h"
+
+namespace muster {
+
+// The options that every verb on telemetry shares: sources, columns, step logs, zones.
+class TelemetryOptions {
+ public:
+  void declare(VerbOptions& options);
+  // What was asked for, or which option makes no sense.
+  Result<TriageRequest> request() const;
+
+ private:
+  std::vector<std::string> sources_, columns_, steps_, zones_;
+};
+
+}  // namespace muster
