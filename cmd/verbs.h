@@ -10,5 +10,6 @@ namespace muster {
 
 std::unique_ptr<Verb> make_triage_verb();
 std::unique_ptr<Verb> make_findings_verb();
+std::unique_ptr<Verb> make_completion_verb();
 
 }  // namespace muster
