@@ -1,0 +1,45 @@
+#include "core/telemetry/decoder.h"
+
+#include "base/check.h"
+#include "core/telemetry/csv_decoder.h"
+
+namespace muster {
+namespace {
+
+struct DialectRow {
+  Dialect dialect;
+  std::string_view name;
+  bool (*looks_like)(std::string_view head);
+  std::unique_ptr<Decoder> (*make)(const DecoderOptions& options);
+};
+
+// In the order of asking: the more particular first.
+constexpr DialectRow kTable[] = {
+    {Dialect::nvsmi_csv, "nvidia-smi query CSV", looks_like_nvsmi_csv, make_csv_decoder},
+    {Dialect::table_csv, "CSV table", looks_like_table_csv, make_csv_decoder},
+};
+
+}  // namespace
+
+std::string_view dialect_name(Dialect dialect) {
+  for (const DialectRow& row : kTable) {
+    if (row.dialect == dialect) return row.name;
+  }
+  return "unknown";
+}
+
+Dialect recognise(std::string_view head) {
+  for (const DialectRow& row : kTable) {
+    if (row.looks_like(head)) return row.dialect;
+  }
+  return Dialect::unknown;
+}
+
+std::unique_ptr<Decoder> make_decoder(Dialect dialect, const DecoderOptions& options) {
+  for (const DialectRow& row : kTable) {
+    if (row.dialect == dialect) return row.make(options);
+  }
+  MUSTER_CHECK(false, "a decoder is asked for a dialect that was recognised");
+}
+
+}  // namespace muster
