@@ -169,7 +169,6 @@ constexpr std::array kWords = std::to_array<Word>({
     {"recompute", kMemory},
     {"relaunch", kRestart},
     {"relaunching", kRestart},
-    {"rendezvous", kSetup},
     {"respond", kReturned},
     {"responded", kReturned},
     {"responding", kReturned},

@@ -154,9 +154,17 @@ class Witness : public ProgressSink {
  public:
   void step(const StepRecord&) override { claims = true; }
   void event(const ProgressEvent& event) override {
-    // An error alone may come from any program; its traceback is Python's.
-    const bool error = event.kind == ProgressKind::error;
-    claims = claims || !error || event.text.find("Traceback (most") != std::string_view::npos;
+    switch (event.kind) {
+      case ProgressKind::error:  // any program may fail; a traceback is Python's
+        claims = claims || event.text.find("Traceback (most") != std::string_view::npos;
+        return;
+      case ProgressKind::startup:  // "Loaded: ..." or "world_size=8" of a settings file
+        claims = claims || event.at.has_value();
+        return;
+      default:
+        claims = true;
+        return;
+    }
   }
   bool claims = false;
 };
