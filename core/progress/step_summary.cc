@@ -17,7 +17,8 @@ constexpr Duration kHalfDay = std::chrono::hours(12);
 constexpr Duration kDay = std::chrono::hours(24);
 
 std::size_t class_of(double seconds) {
-  return static_cast<std::size_t>(std::log(seconds / kShortestS) / std::log(kClassRatio));
+  static const double kPerClass = 1 / std::log(kClassRatio);
+  return static_cast<std::size_t>(std::log(seconds / kShortestS) * kPerClass);
 }
 
 SeenLine seen(const ProgressEvent& event) {
