@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstdint>
 
 #include "core/progress/number.h"
@@ -102,7 +101,7 @@ constexpr std::array kWords = std::to_array<Word>({
     {"datasets", kData},
     {"dcgm", kProbe},
     {"deadline", kLimit},
-    {"did", 0},
+
     {"disabled", kSchedule},
     {"done", kDone},
     {"downloading", kSetup},
@@ -169,7 +168,6 @@ constexpr std::array kWords = std::to_array<Word>({
     {"recompute", kMemory},
     {"relaunch", kRestart},
     {"relaunching", kRestart},
-    {"rendezvous", kSetup},
     {"respond", kReturned},
     {"responded", kReturned},
     {"responding", kReturned},
@@ -265,12 +263,7 @@ constexpr std::array<std::uint8_t, 27> kIndex = make_index();
 struct Company {
   std::uint64_t all = 0;    // every meaning of the line
   std::uint64_t first = 0;  // of the first word
-  bool traceback_frame = false;
 };
-
-bool ends_with(std::string_view word, std::string_view tail) {
-  return word.ends_with(tail);
-}
 
 // A setting, not a message: "save=500", "resume: false", "compile: 1".
 bool is_setting(std::string_view after) {
@@ -287,7 +280,7 @@ std::uint64_t meaning_of(std::string_view word, std::string_view after) {
   while (word.starts_with('_')) word.remove_prefix(1);
   if (word.empty()) return 0;
   const std::size_t full = word.size();
-  if (full > 6 && (ends_with(word, "Error") || ends_with(word, "Exception"))) {
+  if (full > 6 && (word.ends_with("Error") || word.ends_with("Exception"))) {
     const bool end = after.empty() || after[0] == ':' || after[0] == ' ' || after[0] == '(';
     return end ? std::uint64_t{kException} : 0;
   }
@@ -402,14 +395,28 @@ std::optional<ProgressKind> read_save(std::uint64_t w, std::string_view body) {
   return std::nullopt;
 }
 
-std::optional<ProgressKind> read_eval(std::uint64_t w, std::uint64_t first) {
+// A "9,410/18,240" is in the line.
+bool counts_up(std::string_view body) {
+  for (std::size_t slash = body.find('/'); slash != std::string_view::npos;
+       slash = body.find('/', slash + 1)) {
+    if (slash > 0 && is_digit(body[slash - 1]) && slash + 1 < body.size() &&
+        is_digit(body[slash + 1])) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::optional<ProgressKind> read_eval(std::uint64_t w, std::uint64_t first, std::string_view body) {
   if (has(w, kValLoss)) return ProgressKind::eval_end;
   if (!has(w, kEval | kEvaluating) || has(w, kNot | kSchedule | kFailed | kLoad | kBuild)) {
     return std::nullopt;
   }
   if (has(w, kStart) || has(w, kEvaluating)) return ProgressKind::eval_begin;
   if (has(w, kDone)) return ProgressKind::eval_end;
-  return has(first, kEval) ? std::optional(ProgressKind::eval_begin) : std::nullopt;
+  // "eval 9,410/18,240": under way.
+  const bool under_way = has(first, kEval) && counts_up(body);
+  return under_way ? std::optional(ProgressKind::eval_begin) : std::nullopt;
 }
 
 bool is_compile(std::uint64_t w) {
@@ -453,7 +460,7 @@ std::optional<ProgressKind> classify_event(std::string_view body) {
   if (is_monitor_stuck(w, body)) return ProgressKind::monitor_stuck;
   if (is_error(w, body)) return ProgressKind::error;
   if (const auto save = read_save(w, body)) return save;
-  if (const auto eval = read_eval(w, words.first)) return eval;
+  if (const auto eval = read_eval(w, words.first, body)) return eval;
   if (is_restart(w)) return ProgressKind::restarted;
   if (const auto end = read_end(w, body)) return end;
   if (is_compile(w)) return ProgressKind::compile;

@@ -151,7 +151,7 @@ void skip_log_words(std::string_view& text, std::optional<int>& rank) {
     const std::size_t close = rest.find(']');
     if (close == std::string_view::npos || close > 80) return;
     const std::string_view inside = rest.substr(1, close - 1);
-    if (inside.find('=') != std::string_view::npos) return;  // "[batch=4/9]" is a message
+    if (inside.find('=') != std::string_view::npos) return;    // "[batch=4/9]" is a message
     if (find_clock(inside) != std::string_view::npos) return;  // the next stamp
     if (close + 1 < rest.size() && rest[close + 1] != ' ' && rest[close + 1] != ':') return;
     if (close + 1 == rest.size()) return;  // "[relaunch]" alone is a message

@@ -2,9 +2,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "core/model/progress.h"
+#include "core/progress/user_pattern.h"
 
 // Bytes of a trainer's log, whatever its dialect -> steps and events (core/model/progress.h).
 //
@@ -26,7 +28,8 @@ namespace muster {
 
 class ProgressDecoder {
  public:
-  ProgressDecoder();
+  // With a pattern, lines that it matches are read by it alone.
+  explicit ProgressDecoder(std::optional<UserPattern> pattern = std::nullopt);
   ProgressDecoder(ProgressDecoder&&) noexcept;
   ProgressDecoder& operator=(ProgressDecoder&&) noexcept;
   ~ProgressDecoder();

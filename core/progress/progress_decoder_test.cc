@@ -1,68 +1,14 @@
 #include "core/progress/progress_decoder.h"
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <array>
 #include <string>
 #include <vector>
 
-#include "base/timestamp.h"
+#include "core/progress/transcript.h"
 
 namespace muster {
 namespace {
-
-const char* kind_name(ProgressKind kind) {
-  static constexpr std::array<const char*, 12> kNames = {
-      "save_begin", "save_end",  "save_known", "eval_begin", "eval_end", "compile",
-      "startup",    "epoch_end", "finished",   "restarted",  "error",    "monitor_stuck"};
-  return kNames[static_cast<std::size_t>(kind)];
-}
-
-// Every call as one line of text, so that a table row is one string.
-class Transcript : public ProgressSink {
- public:
-  void step(const StepRecord& r) override {
-    std::string s = fmt::format("step {}", r.step);
-    if (r.target_step) s += fmt::format("/{}", *r.target_step);
-    if (r.loss) s += fmt::format(" loss={}", *r.loss);
-    if (r.grad_norm) s += fmt::format(" norm={}", *r.grad_norm);
-    if (r.learning_rate) s += fmt::format(" lr={}", *r.learning_rate);
-    if (r.tokens_per_s) s += fmt::format(" tps={}", *r.tokens_per_s);
-    if (r.step_s) s += fmt::format(" dt={:.6g}", *r.step_s);
-    if (r.mfu_ratio) s += fmt::format(" mfu={:.6g}", *r.mfu_ratio);
-    if (r.rank) s += fmt::format(" rank={}", *r.rank);
-    add(s, r.at, r.at_has_zone, r.at_has_date, r.line);
-  }
-  void event(const ProgressEvent& e) override {
-    std::string s = kind_name(e.kind);
-    if (e.step) s += fmt::format(" step={}", *e.step);
-    if (e.duration) s += fmt::format(" took={:.6g}", duration_to_seconds(*e.duration));
-    add(s, e.at, e.at_has_zone, e.at_has_date, e.line);
-  }
-  std::vector<std::string> lines;
-  bool with_time = false;
-
- private:
-  void add(std::string s, std::optional<WallTime> at, bool zone, bool date, std::uint64_t line) {
-    if (with_time) {
-      s += fmt::format(" #{}", line);
-      if (at)
-        s += fmt::format(" @{}{}{}", format_rfc3339(*at, true), zone ? "z" : "", date ? "" : "?");
-    }
-    lines.push_back(std::move(s));
-  }
-};
-
-std::string read(std::string_view log, std::size_t chunk = 0, bool with_time = false) {
-  Transcript out;
-  out.with_time = with_time;
-  ProgressDecoder decoder;
-  if (chunk == 0) chunk = log.size() + 1;
-  for (std::size_t i = 0; i < log.size(); i += chunk) decoder.feed(log.substr(i, chunk), out);
-  decoder.finish(out);
-  return fmt::format("{}", fmt::join(out.lines, "; "));
-}
 
 struct Row {
   const char* name;
@@ -73,7 +19,7 @@ struct Row {
 class ProgressLines : public ::testing::TestWithParam<Row> {};
 
 TEST_P(ProgressLines, Reads) {
-  EXPECT_EQ(read(GetParam().line), GetParam().want);
+  EXPECT_EQ(transcript(GetParam().line), GetParam().want);
 }
 
 constexpr Row kSteps[] = {
@@ -307,7 +253,7 @@ constexpr Row kTimes[] = {
 };
 class ProgressTimes : public ::testing::TestWithParam<Row> {};
 TEST_P(ProgressTimes, Reads) {
-  EXPECT_EQ(read(GetParam().line, 0, true), GetParam().want);
+  EXPECT_EQ(transcript(GetParam().line, 0, true), GetParam().want);
 }
 INSTANTIATE_TEST_SUITE_P(Times, ProgressTimes, ::testing::ValuesIn(kTimes), kRowName);
 
@@ -323,21 +269,21 @@ constexpr std::string_view kLog =
     "ValueError: saved";
 
 TEST(ProgressDecoder, EveryChunkSizeReadsTheSame) {
-  const std::string whole = read(kLog, 0, true);
+  const std::string whole = transcript(kLog, 0, true);
   EXPECT_EQ(whole,
             "startup #1 @1970-01-01T08:00:11.000Z?; "
             "step 499/900 loss=2.5 tps=53012 rank=0 #2 @1970-01-01T08:02:00.000Z?; "
             "save_begin step=500 #3 @2026-03-02T08:02:05.250Z; "
             "save_end step=500 took=12.5 #4; step 501/900 loss=nan #4; error #6; error #9");
   for (std::size_t chunk = 1; chunk < kLog.size(); ++chunk) {
-    ASSERT_EQ(read(kLog, chunk, true), whole) << chunk;
+    ASSERT_EQ(transcript(kLog, chunk, true), whole) << chunk;
   }
 }
 
 TEST(ProgressDecoder, CutAnywhereKeepsWhatStoodBefore) {
   const std::string first = "startup #1 @1970-01-01T08:00:11.000Z?";
   for (std::size_t cut = kLog.find('\n') + 1; cut < kLog.size(); ++cut) {
-    ASSERT_TRUE(read(kLog.substr(0, cut), 0, true).starts_with(first)) << cut;
+    ASSERT_TRUE(transcript(kLog.substr(0, cut), 0, true).starts_with(first)) << cut;
   }
 }
 
@@ -348,7 +294,7 @@ TEST(ProgressDecoder, AFlippedByteCostsOnlyItsLine) {
     for (const char flip : {'\x01', '\x20', '\x7f', '\x80'}) {
       std::string damaged(kLog);
       damaged[at] = static_cast<char>(damaged[at] ^ flip);
-      const std::string lines = read(damaged, 7);
+      const std::string lines = transcript(damaged, 7);
       ASSERT_NE(lines.find("step 501/900 loss=nan; error; error"), std::string::npos)
           << at << " " << lines;
     }
@@ -356,9 +302,9 @@ TEST(ProgressDecoder, AFlippedByteCostsOnlyItsLine) {
 }
 
 TEST(ProgressDecoder, KeepsTheOrderOfTheFileAcrossAClockChange) {
-  EXPECT_EQ(read("[2026-10-25 02:59:58] step 7 loss 1\n[2026-10-25 02:00:03] step 8 loss 1\n"
-                 "[2026-10-25 02:00:08] saving checkpoint\n",
-                 0, true),
+  EXPECT_EQ(transcript("[2026-10-25 02:59:58] step 7 loss 1\n[2026-10-25 02:00:03] step 8 loss 1\n"
+                       "[2026-10-25 02:00:08] saving checkpoint\n",
+                       0, true),
             "step 7 loss=1 #1 @2026-10-25T02:59:58.000Z; step 8 loss=1 #2 "
             "@2026-10-25T02:00:03.000Z; save_begin #3 @2026-10-25T02:00:08.000Z");
 }
@@ -397,6 +343,9 @@ constexpr Claim kClaims[] = {
     {"torn_first_line", "51 loss 2\nstep 52 loss 2\nste", true},
     {"empty", "", false},
     {"prose", "the quick brown fox\n", false},
+    {"startup", "[2026-03-02 08:00:11,102] torch.distributed.run: [INFO] world_size=32\n", true},
+    {"service", "Loaded: loaded (/lib/systemd/system/x.service)\n", false},
+    {"plan", "dataset_samples=512 world_size=384 batch_size=2\n", false},
     {"settings", "eval_every=500 save_every=2000\n", false},
     {"nvsmi", "timestamp, index, power.draw [W]\n2026/03/02 10:00:01.000, 0, 512.10 W\n", false},
     {"kernel", "[ 1234.567890] NVRM: Xid (PCI:0000:1b:00): 79, GPU has fallen off the bus.\n",

@@ -112,32 +112,83 @@ static_assert(std::is_sorted(kKeys.begin(), kKeys.end(),
 constexpr std::size_t kMaxLabel = 48;
 constexpr std::size_t kMaxUnit = 16;
 
-const Key* look_up(std::string_view name) {
-  const auto at = std::lower_bound(kKeys.begin(), kKeys.end(), name,
-                                   [](const Key& key, std::string_view n) { return key.name < n; });
-  return at != kKeys.end() && at->name == name ? &*at : nullptr;
+// First index into kKeys for each first letter, and the end.
+constexpr std::array<std::uint8_t, 27> make_index() {
+  std::array<std::uint8_t, 27> index{};
+  std::size_t at = 0;
+  for (std::size_t letter = 0; letter < index.size(); ++letter) {
+    while (at < kKeys.size() &&
+           kKeys[at].name[0] < static_cast<char>('a' + static_cast<int>(letter))) {
+      ++at;
+    }
+    index[letter] = static_cast<std::uint8_t>(at);
+  }
+  return index;
+}
+constexpr std::array<std::uint8_t, 27> kIndex = make_index();
+
+bool same(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = a.size(); i-- > 0;) {  // names differ at the end sooner
+    if (a[i] != b[i]) return false;
+  }
+  return true;
 }
 
-// The label in front of a number in lower case: what stands behind the last separator.
+const Key* look_up(std::string_view name) {
+  if (name.empty() || name[0] < 'a' || name[0] > 'z') return nullptr;
+  const auto letter = static_cast<std::size_t>(name[0] - 'a');
+  for (std::size_t i = kIndex[letter]; i < kIndex[letter + 1]; ++i) {
+    if (same(kKeys[i].name, name)) return &kKeys[i];
+  }
+  return nullptr;
+}
+
+// What kinds of byte matter to the scan.
+enum ByteKind : std::uint8_t {
+  kPlain = 0,
+  kNumberLead = 1,  // may begin a number
+  kSeparator = 2,   // ends the label before it: "|,;{}"
+  kAround = 4,      // no part of a label at its ends
+};
+constexpr std::array<std::uint8_t, 256> make_kinds() {
+  std::array<std::uint8_t, 256> kinds{};
+  for (const char c : std::string_view("0123456789.+-nNiI")) {
+    kinds[static_cast<unsigned char>(c)] |= kNumberLead;
+  }
+  for (const char c : std::string_view("|,;{}")) kinds[static_cast<unsigned char>(c)] |= kSeparator;
+  for (const char c : std::string_view(" \t:=[('\">~")) {
+    kinds[static_cast<unsigned char>(c)] |= kAround;
+  }
+  return kinds;
+}
+constexpr std::array<std::uint8_t, 256> kKinds = make_kinds();
+std::uint8_t kind(char c) {
+  return kKinds[static_cast<unsigned char>(c)];
+}
+
+// True when text[i] and what follows end the label that stands behind: "|", two blanks, " - ", ":
+// ".
+bool is_label_start(std::string_view text, std::size_t i) {
+  if ((kind(text[i]) & kSeparator) != 0) return true;
+  if (text[i] != ' ') return false;
+  if (i > 0 && (text[i - 1] == ' ' || text[i - 1] == ':')) return true;
+  return i > 1 && text[i - 1] == '-' && text[i - 2] == ' ';
+}
+
+// The label in front of a number in lower case: what stands behind the last separator. One pass
+// from the back: this is the hottest loop of a log's reading.
 std::string_view label_of(std::string_view between, std::array<char, kMaxLabel>& buffer) {
-  static constexpr std::string_view kAround = " \t:=[('\">~";
-  const std::size_t last = between.find_last_not_of(kAround);
-  if (last == std::string_view::npos) return {};
-  between = between.substr(0, last + 1);
-  for (const char separator : {'|', ',', ';', '{', '}'}) {
-    const std::size_t at = between.rfind(separator);
-    if (at != std::string_view::npos) between.remove_prefix(at + 1);
+  std::size_t end = between.size();
+  while (end > 0 && (kind(between[end - 1]) & kAround) != 0) --end;
+  std::size_t begin = end;
+  std::size_t room = buffer.size();
+  while (begin > 0 && room > 0 && !is_label_start(between, begin - 1)) {
+    buffer[--room] = lower(between[--begin]);
   }
-  for (const std::string_view separator : {"  ", " - ", "): ", ": "}) {
-    const std::size_t at = between.rfind(separator);
-    if (at != std::string_view::npos) between.remove_prefix(at + separator.size());
-  }
-  const std::size_t first = between.find_first_not_of(kAround);
-  if (first == std::string_view::npos) return {};
-  between.remove_prefix(first);
-  if (between.size() > buffer.size()) between.remove_prefix(between.size() - buffer.size());
-  std::transform(between.begin(), between.end(), buffer.begin(), lower);
-  return {buffer.data(), between.size()};
+  std::string_view label(buffer.data() + room, buffer.size() - room);
+  while (!label.empty() && (kind(label[0]) & kAround) != 0) label.remove_prefix(1);
+  return label;
 }
 
 const Key* key_of(std::string_view label) {
@@ -225,6 +276,7 @@ void store(Field field, double value, std::string_view after, StepRecord& record
 
 bool number_starts(std::string_view text, std::size_t i) {
   const char c = text[i];
+  if ((kind(c) & kNumberLead) == 0) return false;
   if (i > 0 && (is_word(text[i - 1]) || text[i - 1] == '.')) return false;
   if (is_digit(c)) return true;
   const char next = i + 1 < text.size() ? text[i + 1] : '\0';
@@ -236,7 +288,7 @@ bool number_starts(std::string_view text, std::size_t i) {
 
 FieldCount read_step_fields(std::string_view text, StepRecord& record) {
   FieldCount count;
-  std::array<char, kMaxLabel> buffer{};
+  std::array<char, kMaxLabel> buffer;
   std::size_t label_from = 0;
   for (std::size_t i = 0; i < text.size();) {
     if (!number_starts(text, i)) {

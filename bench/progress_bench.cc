@@ -1,0 +1,80 @@
+// How fast a trainer's log is read. Reported in bytes a second of log text.
+
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+
+#include <string>
+
+#include "core/progress/progress_decoder.h"
+#include "core/progress/step_summary.h"
+
+namespace {
+
+constexpr std::size_t kBytes = 16 * 1024 * 1024;
+constexpr std::size_t kChunk = 64 * 1024;
+
+template <typename Line>
+std::string log_of(Line line) {
+  std::string log;
+  for (int i = 0; log.size() < kBytes; ++i) log += line(i);
+  return log;
+}
+
+void read_log(benchmark::State& state, const std::string& log) {
+  for (auto _ : state) {
+    muster::StepSummary summary;
+    muster::ProgressDecoder decoder;
+    for (std::size_t at = 0; at < log.size(); at += kChunk) {
+      decoder.feed(std::string_view(log).substr(at, kChunk), summary);
+    }
+    decoder.finish(summary);
+    benchmark::DoNotOptimize(summary.steps());
+  }
+  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * log.size()));
+}
+
+// Step lines only: the densest log there is.
+void BM_PlainSteps(benchmark::State& state) {
+  read_log(state, log_of([](int i) {
+             return fmt::format("[{:02}:{:02}:{:02}] step {}/400000 loss 0.703 tok/s 53012\n",
+                                i / 3600 % 24, i / 60 % 60, i % 60, i);
+           }));
+}
+BENCHMARK(BM_PlainSteps);
+
+// A run's log: one step line among ten of other talk.
+void BM_MixedLog(benchmark::State& state) {
+  read_log(state, log_of([](int i) {
+             if (i % 10 == 0) return fmt::format("step {}/400000 loss 0.703 tok/s 53012\n", i);
+             return fmt::format(
+                 "2026-08-01 10:00:00,000 - loader - DEBUG - worker {} read shard {} of the "
+                 "training set from /data/tokens/part-{:05}.bin in the background\n",
+                 i % 8, i, i % 1000);
+           }));
+}
+BENCHMARK(BM_MixedLog);
+
+void BM_Megatron(benchmark::State& state) {
+  read_log(state, log_of([](int i) {
+             return fmt::format(
+                 " [2026-08-01 10:00:00] iteration {:8}/  400000 | consumed samples: {:12} | "
+                 "elapsed time per iteration (ms): 4950.0 | throughput per GPU (TFLOP/s/GPU): "
+                 "690.1 | learning rate: 9.1E-06 | global batch size:   128 | lm loss: "
+                 "1.842100E+00 | loss scale: 1.0 | grad norm: 0.910 | number of skipped "
+                 "iterations:   0 | number of nan iterations:   0 |\n",
+                 i, i * 128);
+           }));
+}
+BENCHMARK(BM_Megatron);
+
+void BM_Bars(benchmark::State& state) {
+  read_log(state, log_of([](int i) {
+             return fmt::format("\r {:3}%|█▏        | {}/4000000 [39:36<4:50:24,  4.95s/it]",
+                                i / 40000, i);
+           }));
+}
+BENCHMARK(BM_Bars);
+
+}  // namespace
+
+BENCHMARK_MAIN();
