@@ -253,6 +253,7 @@ const FunctionRow kFunctions[] = {
     {"lambda_belongs_to_its_function", "void f() {\n  g([] {\n  });\n}\n", {{1, 4}}},
     {"local_class", "void f() {\n  struct A {\n    void g() {}\n  };\n}\n", {{1, 5}}},
     {"table_is_no_function", "const Row kRows[] = {\n  {f(1)},\n};\n", {}},
+    {"table_in_a_call", "auto kRows = to_array<Row>({\n  {1},\n});\nint g() {\n}\n", {{4, 2}}},
     {"enum_is_no_function", "enum class A : int {\n  a,\n};\n", {}},
     {"declaration_is_no_function", "int f();\nint g() {\n}\n", {{2, 2}}},
     {"brace_in_a_string", "void f() {\n  g(\"}\");\n  g('}');\n}\n", {{1, 4}}},

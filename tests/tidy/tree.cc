@@ -126,6 +126,10 @@ bool starts_function(std::string_view head) {
     head = trim(head.substr(std::min(i + 1, head.size())));
   }
   if (head.find('(') == std::string_view::npos || head.ends_with('=')) return false;
+  // Inside an argument list: `= std::to_array<Row>({`.
+  if (std::count(head.begin(), head.end(), '(') != std::count(head.begin(), head.end(), ')')) {
+    return false;
+  }
   static constexpr std::array kScopes = {"namespace", "class", "struct", "union", "enum"};
   return std::none_of(kScopes.begin(), kScopes.end(), [head](std::string_view word) {
     return head.starts_with(word) && head.size() > word.size() && !is_word(head[word.size()]);
