@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "core/telemetry/csv_decoder.h"
+#include "core/telemetry/prometheus_text.h"
 
 namespace muster {
 namespace {
@@ -15,6 +16,8 @@ struct DialectRow {
 
 // In the order of asking: the more particular first.
 constexpr DialectRow kTable[] = {
+    {Dialect::prometheus_text, "Prometheus text", looks_like_prometheus_text,
+     make_prometheus_text_decoder},
     {Dialect::nvsmi_csv, "nvidia-smi query CSV", looks_like_nvsmi_csv, make_csv_decoder},
     {Dialect::table_csv, "CSV table", looks_like_table_csv, make_csv_decoder},
 };
