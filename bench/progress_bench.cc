@@ -20,27 +20,44 @@ std::string log_of(Line line) {
   return log;
 }
 
+class Counter : public muster::ProgressSink {
+ public:
+  void step(const muster::StepRecord&) override { ++records; }
+  void event(const muster::ProgressEvent&) override { ++records; }
+  std::uint64_t records = 0;
+};
+
+template <typename Sink = Counter>
 void read_log(benchmark::State& state, const std::string& log) {
   for (auto _ : state) {
-    muster::StepSummary summary;
+    Sink sink;
     muster::ProgressDecoder decoder;
     for (std::size_t at = 0; at < log.size(); at += kChunk) {
-      decoder.feed(std::string_view(log).substr(at, kChunk), summary);
+      decoder.feed(std::string_view(log).substr(at, kChunk), sink);
     }
-    decoder.finish(summary);
-    benchmark::DoNotOptimize(summary.steps());
+    decoder.finish(sink);
+    benchmark::DoNotOptimize(sink);
   }
   state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * log.size()));
 }
 
+std::string plain_steps() {
+  return log_of([](int i) {
+    return fmt::format("[{:02}:{:02}:{:02}] step {}/400000 loss 0.703 tok/s 53012\n", i / 3600 % 24,
+                       i / 60 % 60, i % 60, i);
+  });
+}
+
 // Step lines only: the densest log there is.
 void BM_PlainSteps(benchmark::State& state) {
-  read_log(state, log_of([](int i) {
-             return fmt::format("[{:02}:{:02}:{:02}] step {}/400000 loss 0.703 tok/s 53012\n",
-                                i / 3600 % 24, i / 60 % 60, i % 60, i);
-           }));
+  read_log(state, plain_steps());
 }
 BENCHMARK(BM_PlainSteps);
+
+void BM_PlainStepsSummary(benchmark::State& state) {
+  read_log<muster::StepSummary>(state, plain_steps());
+}
+BENCHMARK(BM_PlainStepsSummary);
 
 // A run's log: one step line among ten of other talk.
 void BM_MixedLog(benchmark::State& state) {

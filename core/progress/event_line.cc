@@ -258,7 +258,20 @@ constexpr std::array<std::uint8_t, 27> make_index() {
   return index;
 }
 static_assert(kWords.size() < 256);
+static_assert(std::all_of(kWords.begin(), kWords.end(),
+                          [](const Word& word) { return word.text.size() <= kLongestWord; }));
 constexpr std::array<std::uint8_t, 27> kIndex = make_index();
+
+// For each first letter the lengths of its words, one bit each: most words of a log are none of
+// ours, and this tells without comparing.
+constexpr std::array<std::uint32_t, 26> make_sizes() {
+  std::array<std::uint32_t, 26> sizes{};
+  for (const Word& word : kWords) {
+    sizes[static_cast<std::size_t>(word.text[0] - 'a')] |= std::uint32_t{1} << word.text.size();
+  }
+  return sizes;
+}
+constexpr std::array<std::uint32_t, 26> kSizes = make_sizes();
 
 struct Company {
   std::uint64_t all = 0;    // every meaning of the line
@@ -280,17 +293,18 @@ std::uint64_t meaning_of(std::string_view word, std::string_view after) {
   while (word.starts_with('_')) word.remove_prefix(1);
   if (word.empty()) return 0;
   const std::size_t full = word.size();
-  if (full > 6 && (word.ends_with("Error") || word.ends_with("Exception"))) {
+  if (full > 6 && (word.back() == 'r' || word.back() == 'n') &&
+      (word.ends_with("Error") || word.ends_with("Exception"))) {
     const bool end = after.empty() || after[0] == ':' || after[0] == ' ' || after[0] == '(';
     return end ? std::uint64_t{kException} : 0;
   }
-  if (full > kLongestWord || !is_alpha(word[0])) return 0;
-  std::array<char, kLongestWord> buffer{};
+  const auto letter = static_cast<std::size_t>(lower(word[0]) - 'a');
+  if (full > kLongestWord || letter >= kSizes.size() || (kSizes[letter] >> full & 1) == 0) return 0;
+  std::array<char, kLongestWord> buffer;
   std::transform(word.begin(), word.end(), buffer.begin(), lower);
   const std::string_view text(buffer.data(), full);
-  const auto letter = static_cast<std::size_t>(text[0] - 'a');
   for (std::size_t i = kIndex[letter]; i < kIndex[letter + 1]; ++i) {
-    if (kWords[i].text == text) return kWords[i].meaning;
+    if (kWords[i].text.size() == full && kWords[i].text == text) return kWords[i].meaning;
   }
   return 0;
 }
