@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cmd/telemetry_options.h"
 #include "cmd/verbs.h"
+#include "edge/config/calibration_file.h"
 
 namespace muster {
 namespace {
@@ -62,6 +63,11 @@ class TriageVerb final : public Verb {
       return ExitStatus::usage;
     }
     if (rule_ == "two-samples") request->triage_options.rule = HangRule::two_samples;
+    if (!calibration_.empty()) {
+      auto calibration = read_calibration(real_files(), calibration_);
+      if (!calibration) return console.fail(calibration.error());
+      request->triage_options.calibration = std::move(*calibration);
+    }
     const auto answer = triage_once(*request, real_files(), system_clock());
     if (!answer) return console.fail(answer.error());
     return console.answer(answer->report);

@@ -147,10 +147,12 @@ class CsvDecoder final : public Decoder {
     }
   }
 
+  // A heading starts with a name; a row with a time, a number, a UUID or a host.
   bool looks_like_new_heading() const {
-    return !cells_.empty() && !layout_.first_name.empty() &&
-           (to_lower(trim(cells_[0])).starts_with(layout_.first_name) ||
-            (!trim(cells_[0]).empty() && trim(cells_[0])[0] >= 'a' && trim(cells_[0])[0] <= 'z'));
+    if (cells_.empty() || layout_.first_name.empty()) return false;
+    const std::string_view first = trim(cells_[0]);
+    if (first.empty() || (first[0] >= '0' && first[0] <= '9')) return false;
+    return to_lower(first).starts_with(layout_.first_name) || (first[0] >= 'a' && first[0] <= 'z');
   }
 
   bool rebind(std::string_view line) {

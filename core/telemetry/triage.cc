@@ -88,6 +88,19 @@ void track_period(SeriesState& s, WallTime at) {
   }
 }
 
+// "phases: compute 93.1 %, checkpoint wait 6.9 % of 1,204 ticks"
+std::string phase_shares(const TriageState& t) {
+  std::string out;
+  for (int i = 0; i < kPhaseCount; ++i) {
+    const auto ticks = t.phase_ticks[static_cast<std::size_t>(i)];
+    if (ticks == 0) continue;
+    out += fmt::format("{}{} {:.1f} %", out.empty() ? "phases: " : ", ",
+                       phase_name(static_cast<Phase>(i)),
+                       100.0 * static_cast<double>(ticks) / static_cast<double>(t.ticks));
+  }
+  return out + fmt::format(" of {} tick{}", t.ticks, t.ticks == 1 ? "" : "s");
+}
+
 }  // namespace
 
 Triage::Triage(TriageOptions options) : state_(std::make_unique<TriageState>()) {
@@ -154,6 +167,7 @@ Report Triage::report(WallTime now) const {
   add_missing_findings(t, now, report);
   add_wait_findings(t, report);
   add_health_findings(t, report);
+  if (t.ticks > 0) report.notes.push_back(phase_shares(t));
   sort_findings(report.findings);
   return report;
 }

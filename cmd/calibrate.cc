@@ -1,0 +1,81 @@
+#include <fmt/core.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/triage_run.h"
+#include "cmd/telemetry_options.h"
+#include "cmd/verbs.h"
+#include "edge/config/calibration_file.h"
+
+namespace muster {
+namespace {
+
+constexpr std::string_view kEpilog =
+    "Examples:\n"
+    "  muster calibrate good-run.csv --steps train.log -o good.toml\n"
+    "  muster calibrate new.csv --merge good.toml -o good.toml    cover both runs\n"
+    "  muster calibrate new.csv --compare good.toml               what changed since?\n"
+    "\n"
+    "Take a run that is known to be good, in full swing, with at least one save in it. Calibrate\n"
+    "per job shape: the same code on more nodes draws less per node.";
+
+class CalibrateVerb final : public Verb {
+ public:
+  std::string_view name() const override { return "calibrate"; }
+  std::string_view summary() const override {
+    return "learn power bands, waits and step time from a known-good run";
+  }
+  void declare(VerbOptions& options) override {
+    telemetry_.declare(options);
+    options.text("-o,--output", &output_, "FILE", "write here; without it, to standard output");
+    options.list("--merge", &merge_, "FILE", "cover this calibration too");
+    options.text("--compare", &compare_, "FILE", "say what changed since this calibration");
+    options.epilog(std::string(kEpilog));
+  }
+
+  ExitStatus run(Console& console) override {
+    const auto request = telemetry_.request();
+    if (!request) {
+      console.complain(request.error().context);
+      return ExitStatus::usage;
+    }
+    std::string name;
+    for (const std::string& source : request->sources) name += (name.empty() ? "" : " ") + source;
+    auto learned = calibrate_once(*request, name, real_files(), system_clock());
+    if (!learned) return console.fail(learned.error());
+    for (const std::string& path : merge_) {
+      const auto other = read_calibration(real_files(), path);
+      if (!other) return console.fail(other.error());
+      *learned = merge_calibrations(*other, *learned);
+    }
+    if (!compare_.empty()) return compare(*learned, console);
+    if (output_.empty()) {
+      console.print(encode_calibration(*learned));
+      return ExitStatus::ok;
+    }
+    const Status written = real_files().write_atomic(output_, encode_calibration(*learned));
+    return written ? ExitStatus::ok : console.fail(written.error());
+  }
+
+ private:
+  ExitStatus compare(const Calibration& learned, Console& console) const {
+    const auto before = read_calibration(real_files(), compare_);
+    if (!before) return console.fail(before.error());
+    const auto lines = compare_calibrations(*before, learned);
+    if (lines.empty()) console.print("nothing differs by more than 2 %\n");
+    for (const std::string& line : lines) console.print(line + "\n");
+    return ExitStatus::ok;
+  }
+
+  TelemetryOptions telemetry_;
+  std::string output_, compare_;
+  std::vector<std::string> merge_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_calibrate_verb() { return std::make_unique<CalibrateVerb>(); }
+
+}  // namespace muster
