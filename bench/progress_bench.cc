@@ -38,7 +38,7 @@ void read_log(benchmark::State& state, const std::string& log) {
     decoder.finish(sink);
     benchmark::DoNotOptimize(sink);
   }
-  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * log.size()));
+  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(log.size()));
 }
 
 std::string plain_steps() {

@@ -68,7 +68,7 @@ struct Word {
 };
 
 // Sorted; lower case.
-constexpr std::array kWords = std::to_array<Word>({
+constexpr std::array<Word, 166> kWords = {{
     {"activation", kMemory},
     {"aot_autograd", kCompile},
     {"autotune", kCompile},
@@ -101,7 +101,6 @@ constexpr std::array kWords = std::to_array<Word>({
     {"datasets", kData},
     {"dcgm", kProbe},
     {"deadline", kLimit},
-
     {"disabled", kSchedule},
     {"done", kDone},
     {"downloading", kSetup},
@@ -236,7 +235,7 @@ constexpr std::array kWords = std::to_array<Word>({
     {"writing", kSaving},
     {"written", kSaved},
     {"wrote", kSaved},
-});
+}};
 static_assert(std::is_sorted(kWords.begin(), kWords.end(),
                              [](const Word& a, const Word& b) { return a.text < b.text; }));
 

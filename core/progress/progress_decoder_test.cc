@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <vector>
 
 #include "core/progress/transcript.h"
 
@@ -310,22 +309,21 @@ TEST(ProgressDecoder, KeepsTheOrderOfTheFileAcrossAClockChange) {
 }
 
 TEST(ProgressDecoder, AnEndlessLineIsDroppedAndCounted) {
-  Transcript out;
-  out.with_time = true;
+  Transcript out(true);
   ProgressDecoder decoder;
   const std::string block(64 * 1024, 'x');
   for (int i = 0; i < 20; ++i) decoder.feed(block, out);
   decoder.feed("\nstep 3 loss 1\n", out);
   decoder.finish(out);
   EXPECT_EQ(decoder.dropped_lines(), 1u);
-  EXPECT_EQ(out.lines, std::vector<std::string>{"step 3 loss=1 #2"});
+  EXPECT_EQ(out.text(), "step 3 loss=1 #2");
 }
 
 TEST(ProgressDecoder, BarsThatNeverEndALineAreReadOnTheWay) {
   Transcript out;
   ProgressDecoder decoder;
   decoder.feed("\rstep 3/9\r", out);
-  EXPECT_EQ(out.lines, std::vector<std::string>{"step 3/9"});
+  EXPECT_EQ(out.text(), "step 3/9");
 }
 
 struct Claim {
