@@ -18,12 +18,13 @@ namespace {
 using Role = CsvColumn::Role;
 constexpr Duration kSameTick = std::chrono::milliseconds(50);
 
+// The first line that is not empty and no text of the tool.
 std::string_view first_line(std::string_view head) {
   if (head.starts_with("\xef\xbb\xbf")) head.remove_prefix(3);
   while (!head.empty()) {
     const std::size_t end = head.find('\n');
     const std::string_view line = trim(head.substr(0, end));
-    if (!line.empty()) return line;
+    if (!line.empty() && !is_tool_text(line)) return line;
     if (end == std::string_view::npos) break;
     head.remove_prefix(end + 1);
   }

@@ -2,7 +2,10 @@
 
 #include "base/check.h"
 #include "core/telemetry/csv_decoder.h"
+#include "core/telemetry/dcgmi_dmon.h"
+#include "core/telemetry/nvsmi_scroll.h"
 #include "core/telemetry/prometheus_text.h"
+#include "core/telemetry/tool_text.h"
 
 namespace muster {
 namespace {
@@ -18,8 +21,13 @@ struct DialectRow {
 constexpr DialectRow kTable[] = {
     {Dialect::prometheus_text, "Prometheus text", looks_like_prometheus_text,
      make_prometheus_text_decoder},
+    {Dialect::nvsmi_pmon, "nvidia-smi pmon", looks_like_pmon, make_pmon_decoder},
+    {Dialect::nvsmi_dmon, "nvidia-smi dmon", looks_like_dmon, make_dmon_decoder},
+    {Dialect::dcgmi_dmon, "dcgmi dmon", looks_like_dcgmi_dmon, make_dcgmi_dmon_decoder},
     {Dialect::nvsmi_csv, "nvidia-smi query CSV", looks_like_nvsmi_csv, make_csv_decoder},
     {Dialect::table_csv, "CSV table", looks_like_table_csv, make_csv_decoder},
+    {Dialect::nvsmi_list, "failure of nvidia-smi or dcgmi", looks_like_tool_failure,
+     make_tool_failure_decoder},
 };
 
 }  // namespace

@@ -1,9 +1,13 @@
 #include "core/telemetry/tool_text.h"
 
+#include "base/line_splitter.h"
 #include "base/text.h"
 
 namespace muster {
 namespace {
+
+// The tools say early what failed: "Failed to initialize NVML: Driver/library version mismatch".
+constexpr std::size_t kPhraseWithin = 100;
 
 struct Phrase {
   std::string_view text;
@@ -23,8 +27,12 @@ constexpr Phrase kPhrases[] = {
     {"no devices were found", NoteKind::no_devices},
     {"no devices found", NoteKind::no_devices},
     {"host engine is not running", NoteKind::driver_missing},
+    {"unable to connect to host engine", NoteKind::driver_missing},
     {"error setting watches", NoteKind::source_error},
+    {"profiling module", NoteKind::source_error},
+    {"insufficient permissions", NoteKind::device_access},
     {"is not a valid field to query", NoteKind::source_error},
+    {"unable to retrieve", NoteKind::source_error},
     {"unrecoverable error", NoteKind::source_error},
 };
 
@@ -53,17 +61,35 @@ void find_gpu(std::string_view line, TelemetryNote& note) {
 }
 
 const Phrase* find_phrase(std::string_view line) {
+  // A row of a table has many cells; its "[GPU is lost]" cell is a cell, not a text.
+  if (line.size() > 1000 || line.find(", ") != std::string_view::npos) return nullptr;
   for (const Phrase& phrase : kPhrases) {
     if (contains_ignoring_case(line, phrase.text)) return &phrase;
   }
   return nullptr;
 }
 
+class ToolFailureDecoder final : public Decoder {
+ public:
+  void feed(std::string_view chunk, TelemetrySink& sink) override {
+    lines_.feed(chunk, [&](std::string_view line, std::uint64_t) { on_line(line, sink); });
+  }
+  void finish(TelemetrySink& sink) override {
+    lines_.finish([&](std::string_view line, std::uint64_t) { on_line(line, sink); });
+  }
+
+ private:
+  void on_line(std::string_view line, TelemetrySink& sink) {
+    note_tool_text(line, ++seen_ + lines_.dropped(), sink);
+  }
+
+  LineSplitter lines_;
+  std::uint64_t seen_ = 0;
+};
+
 }  // namespace
 
 bool note_tool_text(std::string_view line, std::uint64_t number, TelemetrySink& sink) {
-  // A row of a table has many cells; its "[GPU is lost]" cell is a cell, not a text.
-  if (line.size() > 1000 || line.find(", ") != std::string_view::npos) return false;
   const Phrase* phrase = find_phrase(line);
   if (phrase == nullptr) return false;
   TelemetryNote note{phrase->kind, trim(line), number, {}, {}};
@@ -72,14 +98,25 @@ bool note_tool_text(std::string_view line, std::uint64_t number, TelemetrySink& 
   return true;
 }
 
+bool is_tool_text(std::string_view line) {
+  return find_phrase(line) != nullptr;
+}
+
 bool looks_like_tool_failure(std::string_view head) {
-  std::size_t lines = 0;
+  if (head.starts_with("\xef\xbb\xbf")) head.remove_prefix(3);
   for (const std::string_view line : split(head.substr(0, 2048), '\n')) {
-    if (trim(line).empty()) continue;
-    if (find_phrase(line) != nullptr) return true;
-    if (++lines == 3) break;
+    const std::string_view text = trim(line);
+    if (text.empty()) continue;
+    if (text[0] < 'A' || text[0] > 'Z') return false;
+    const Phrase* phrase = find_phrase(text);
+    return phrase != nullptr && text.size() < 300 &&
+           contains_ignoring_case(text.substr(0, kPhraseWithin), phrase->text);
   }
   return false;
+}
+
+std::unique_ptr<Decoder> make_tool_failure_decoder(const DecoderOptions&) {
+  return std::make_unique<ToolFailureDecoder>();
 }
 
 }  // namespace muster
