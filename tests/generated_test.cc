@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
 
+#include "base/text.h"
 #include "tests/support/shell.h"
 
 // Files of the tree that a command makes: the committed file is what the command says today.
@@ -36,6 +38,44 @@ TEST(Generated, DemoRecording) {
     EXPECT_TRUE(file_text(folder.path() + name) == committed)
         << name << " differs; run: sh testdata/demo/generate.sh testdata/demo";
   }
+}
+
+// The screens of README.md: each block that begins with "$ command".
+TEST(Generated, ScreensOfTheReadme) {
+  const std::string readme = file_text(kSource + "/README.md");
+  const std::string opening = "```console\n$ ";
+  int screens = 0;
+  for (std::size_t at = readme.find(opening); at != std::string::npos;
+       at = readme.find(opening, at + 1)) {
+    const std::size_t command_at = at + opening.size();
+    const std::size_t output_at = readme.find('\n', command_at) + 1;
+    const std::string command = readme.substr(command_at, output_at - 1 - command_at);
+    const std::string output = readme.substr(output_at, readme.find("```", output_at) - output_at);
+    const auto run =
+        run_shell("cd " + shell_word(kSource) + " && export TZ=UTC && PATH=" +
+                  shell_word(std::string(MUSTER_BINARY_DIR) + "/cmd") + ":\"$PATH\" && " + command);
+    EXPECT_EQ(output, run.output) << command;
+    ++screens;
+  }
+  EXPECT_EQ(screens, 3);
+}
+
+// The table of verbs in README.md names the verbs of the program, all of them and no others.
+TEST(Generated, VerbsOfTheReadme) {
+  const std::string readme = file_text(kSource + "/README.md");
+  const auto run = run_shell(shell_word(kMuster) +
+                             " --help | sed -n '/^Subcommands:/,/^$/s/^  \\([a-z]*\\) .*/\\1/p'");
+  ASSERT_EQ(run.status, 0) << run.output;
+  std::set<std::string> known;
+  for (const auto verb : split(trim(run.output), '\n')) known.emplace(trim(verb));
+  EXPECT_TRUE(known.contains("triage")) << run.output;
+  std::set<std::string> written;
+  const std::string row = "\n| `muster ";
+  for (std::size_t at = readme.find(row); at != std::string::npos; at = readme.find(row, at + 1)) {
+    const std::size_t begin = at + row.size();
+    written.insert(readme.substr(begin, readme.find_first_of(" `", begin) - begin));
+  }
+  EXPECT_EQ(written, known);
 }
 
 }  // namespace
