@@ -10,13 +10,11 @@
 // and labels: prometheus_page.h.
 //
 //  * Pages may follow each other in one file. A page ends at `# scraped_at RFC3339` (the time of
-//  the
-//    page that follows; `curl` in a loop writes it), at `# EOF`, where a sample (name and labels)
-//    comes again, or at the end. Rows come when their page ends.
+//    the page that follows; `curl` in a loop writes it), at `# EOF`, where a sample (name and
+//    labels) comes again, or at the end. Rows come when their page ends.
 //  * `at` of a row: the sample's own time stamp, else `# scraped_at`, else absent.
 //  * A line that breaks the grammar is lost alone, with a note (damaged_line). A last line without
-//  a
-//    newline is dropped with a note (truncated): "62" may be the first half of "627".
+//    a newline is dropped with a note (truncated): "62" may be the first half of "627".
 //  * Memory: one page, at most limits::kDocumentBytes; a longer one is given in pieces.
 
 namespace muster {
