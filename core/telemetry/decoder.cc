@@ -3,7 +3,10 @@
 #include "base/check.h"
 #include "core/telemetry/csv_decoder.h"
 #include "core/telemetry/dcgmi_dmon.h"
+#include "core/telemetry/lspci.h"
 #include "core/telemetry/nvsmi_scroll.h"
+#include "core/telemetry/nvsmi_xml.h"
+#include "core/telemetry/prometheus_json.h"
 #include "core/telemetry/prometheus_text.h"
 #include "core/telemetry/tool_text.h"
 
@@ -19,6 +22,10 @@ struct DialectRow {
 
 // In the order of asking: the more particular first.
 constexpr DialectRow kTable[] = {
+    {Dialect::nvsmi_xml, "nvidia-smi XML", looks_like_nvsmi_xml, make_nvsmi_xml_decoder},
+    {Dialect::prometheus_json, "Prometheus query answer", looks_like_prometheus_json,
+     make_prometheus_json_decoder},
+    {Dialect::lspci, "lspci -vv", looks_like_lspci, make_lspci_decoder},
     {Dialect::prometheus_text, "Prometheus text", looks_like_prometheus_text,
      make_prometheus_text_decoder},
     {Dialect::nvsmi_pmon, "nvidia-smi pmon", looks_like_pmon, make_pmon_decoder},
