@@ -19,6 +19,12 @@ inline constexpr std::size_t kColumns = 1024;
 // Evidence lines kept by one finding, and characters of each.
 inline constexpr std::size_t kEvidenceLines = 16;
 inline constexpr std::size_t kEvidenceChars = 512;
+// A document of ours in a run folder (a verdict with its report is a few KiB, a gate record of 500
+// hosts with 20 checks each about 2 MiB), and how deep it may nest (a verdict nests 7 deep).
+inline constexpr std::size_t kContractBytes = 16 * 1024 * 1024;
+inline constexpr std::size_t kContractDepth = 32;
+// A configuration file.
+inline constexpr std::size_t kConfigBytes = 1024 * 1024;
 // Bytes read from one HTTP answer.
 inline constexpr std::size_t kHttpBodyBytes = 64 * 1024 * 1024;
 

@@ -1,0 +1,59 @@
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/model/gate_record.h"
+#include "core/model/heartbeat.h"
+#include "core/model/report_json.h"
+#include "core/model/verdict.h"
+
+// docs/FORMATS.md is what others program against: its examples are decoded, each by its schema.
+
+namespace muster {
+namespace {
+
+std::vector<std::string> json_blocks() {
+  std::ifstream in(MUSTER_SOURCE_DIR "/docs/FORMATS.md");
+  std::vector<std::string> blocks;
+  bool inside = false;
+  for (std::string line; std::getline(in, line);) {
+    if (line == "```json") {
+      blocks.emplace_back();
+      inside = true;
+    } else if (line == "```") {
+      inside = false;
+    } else if (inside) {
+      blocks.back() += line + "\n";
+    }
+  }
+  return blocks;
+}
+
+template <typename T>
+std::string complaint_of(const Result<T>& result) {
+  return result ? "" : result.error().context;
+}
+
+TEST(Formats, EveryExampleDecodes) {
+  std::map<std::string, int> seen;
+  for (const std::string& block : json_blocks()) {
+    const std::string start = block.substr(0, block.find(','));
+    ++seen[start];
+    std::string complaint = "no decoder for " + start;
+    if (start == R"({"schema":"muster.report/1")") complaint = complaint_of(decode_report(block));
+    if (start == R"({"schema":"muster.heartbeat/1")") {
+      complaint = complaint_of(decode_heartbeat(block));
+    }
+    if (start == R"({"schema":"muster.gate/1")")
+      complaint = complaint_of(decode_gate_record(block));
+    if (start == R"({"schema":"muster.verdict/1")") complaint = complaint_of(decode_verdict(block));
+    EXPECT_EQ(complaint, "") << block;
+  }
+  EXPECT_EQ(seen.size(), 4U);
+}
+
+}  // namespace
+}  // namespace muster
