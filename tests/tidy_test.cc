@@ -152,6 +152,7 @@ std::vector<Sample> library_samples() {
       {"simdjson_at_the_edge", r, angled("edge/net/a.cc", "simdjson.h"), "belongs to core/"},
       {"re2_in_a_header", r, angled("core/x/a.h", "re2/re2.h"), "not in a header"},
       {"fmt_format_in_a_header", r, angled("core/x/a.h", "fmt/format.h"), "not in a header"},
+      {"gtest_in_a_test_kit", r, angled("core/x/a_test_kit.h", "gtest/gtest.h"), ""},
       {"gtest_in_code", r, angled("base/a.cc", "gtest/gtest.h"), "belongs to tests/"},
       {"stranger", r, angled("edge/os/a.cc", "boost/asio.hpp"), "has no owner"},
       {"stranger_in_a_test", r, angled("tests/a.cc", "boost/asio.hpp"), "has no owner"},

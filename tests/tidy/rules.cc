@@ -29,8 +29,10 @@ bool is_cxx(std::string_view path) {
   return is_header(path) || is_source(path);
 }
 bool is_test(std::string_view path) {
-  return path.ends_with("_test.cc") || path.starts_with("tests/") || path.starts_with("fuzz/") ||
-         path.starts_with("bench/");
+  // thing_test.cc, and what several of them share: thing_test_kit.h.
+  return path.find("_test.") != std::string_view::npos ||
+         path.find("_test_") != std::string_view::npos || path.starts_with("tests/") ||
+         path.starts_with("fuzz/") || path.starts_with("bench/");
 }
 
 std::string folder_of(std::string_view path) {
