@@ -88,16 +88,21 @@ struct RoleName {
   double time_scale_s = 0;
 };
 constexpr RoleName kRoles[] = {
-    {"timestamp", Role::time},      {"time", Role::time},           {"datetime", Role::time},
-    {"ts", Role::time},             {"time_s", Role::time, 1},      {"time_ms", Role::time, 1e-3},
-    {"time_us", Role::time, 1e-6},  {"time_ns", Role::time, 1e-9},  {"host", Role::host},
-    {"hostname", Role::host},       {"node", Role::host},           {"index", Role::index},
-    {"gpu", Role::index},           {"gpu_index", Role::index},     {"gpu_id", Role::index},
-    {"rank", Role::rank},           {"global_rank", Role::rank},    {"task", Role::rank},
-    {"uuid", Role::uuid},           {"gpu_uuid", Role::uuid},       {"pci.bus_id", Role::pci},
-    {"gpu_bus_id", Role::pci},      {"pci_bus_id", Role::pci},      {"name", Role::name},
-    {"gpu_name", Role::name},       {"model", Role::name},          {"rack", Role::group},
-    {"group", Role::group},         {"pod", Role::group},           {"partition", Role::group},
+    {"timestamp", Role::time},     {"time", Role::time},
+    {"datetime", Role::time},      {"ts", Role::time},
+    {"time_s", Role::time, 1},     {"time_ms", Role::time, 1e-3},
+    {"time_us", Role::time, 1e-6}, {"time_ns", Role::time, 1e-9},
+    {"host", Role::host},          {"hostname", Role::host},
+    {"node", Role::host},          {"index", Role::index},
+    {"gpu", Role::index},          {"gpu_index", Role::index},
+    {"gpu_id", Role::index},       {"rank", Role::rank},
+    {"global_rank", Role::rank},   {"task", Role::rank},
+    {"uuid", Role::uuid},          {"gpu_uuid", Role::uuid},
+    {"pci.bus_id", Role::pci},     {"gpu_bus_id", Role::pci},
+    {"pci_bus_id", Role::pci},     {"name", Role::name},
+    {"gpu_name", Role::name},      {"model", Role::name},
+    {"rack", Role::group},         {"group", Role::group},
+    {"pod", Role::group},          {"partition", Role::group},
 };
 
 struct BitName {
@@ -105,10 +110,14 @@ struct BitName {
   std::uint64_t bit;
 };
 constexpr BitName kBits[] = {
-    {"gpu_idle", 0x1},           {"applications_clocks_setting", 0x2},
-    {"sw_power_cap", 0x4},       {"hw_slowdown", 0x8},
-    {"sync_boost", 0x10},        {"sw_thermal_slowdown", 0x20},
-    {"hw_thermal_slowdown", 0x40}, {"hw_power_brake_slowdown", 0x80},
+    {"gpu_idle", 0x1},
+    {"applications_clocks_setting", 0x2},
+    {"sw_power_cap", 0x4},
+    {"hw_slowdown", 0x8},
+    {"sync_boost", 0x10},
+    {"sw_thermal_slowdown", 0x20},
+    {"hw_thermal_slowdown", 0x40},
+    {"hw_power_brake_slowdown", 0x80},
 };
 
 bool bind_nvidia(std::string_view name, CsvColumn& column) {
@@ -188,7 +197,8 @@ bool bind_role(std::string_view name, CsvColumn& column, CsvLayout& layout) {
 // The name of a heading cell, lower case, without "[unit]".
 std::string name_of(std::string_view cell) {
   cell = trim(cell);
-  if (const std::size_t bracket = cell.find('['); bracket != std::string_view::npos && bracket > 0) {
+  if (const std::size_t bracket = cell.find('[');
+      bracket != std::string_view::npos && bracket > 0) {
     cell = trim(cell.substr(0, bracket));
   }
   return to_lower(cell);
@@ -214,9 +224,14 @@ void add_column(CsvLayout& layout, CsvColumn column) {
   layout.has_metric |= role == Role::metric && column.metric != Metric::step;
   layout.has_time |= role == Role::time;
   layout.has_host |= role == Role::host;
-  layout.has_identity |= role == Role::index || role == Role::rank || role == Role::uuid ||
-                         role == Role::pci;
+  layout.has_identity |=
+      role == Role::index || role == Role::rank || role == Role::uuid || role == Role::pci;
   layout.wide |= !column.series.empty();
+  layout.has_mig |= role == Role::metric && column.metric == Metric::mig_mode;
+  for (const CsvColumn& c : layout.columns) {
+    column.repeats |= role == Role::metric && c.role == Role::metric && c.metric == column.metric &&
+                      c.series == column.series;
+  }
   layout.columns.push_back(std::move(column));
 }
 

@@ -17,6 +17,13 @@ namespace {
 
 using Role = CsvColumn::Role;
 constexpr Duration kSameTick = std::chrono::milliseconds(50);
+constexpr int kHostGpus = 16;  // the most that one host has had
+constexpr std::string_view kByTime =
+    "rows name no GPU: they were numbered by the repetition of their time";
+constexpr std::string_view kByOrder =
+    "rows name no GPU and no time: they were numbered in their order";
+constexpr std::string_view kTooMany =
+    "rows without time and GPU go on beyond the GPUs of a host: the rest is passed over";
 
 // The first line that is not empty and no text of the tool.
 std::string_view first_line(std::string_view head) {
@@ -88,27 +95,39 @@ class CsvDecoder final : public Decoder {
 
  private:
   void on_line(std::string_view line, TelemetrySink& sink, bool torn) {
-    ++number_;
+    number_ = ++seen_ + lines_.dropped();
     if (number_ == 1 && line.starts_with("\xef\xbb\xbf")) line.remove_prefix(3);
+    line = behind_zeros(line, sink);
     if (const std::size_t nul = line.find('\0'); nul != std::string_view::npos) {
       damaged(sink, torn ? NoteKind::truncated : NoteKind::damaged_line, "NUL bytes in the line");
       return;
     }
-    if (trim(line).empty() || note_tool_text(line, number_, sink)) return;
+    if (trim(line).empty()) return;
     if (!bound_) {
-      bind(line, sink);
+      if (!note_tool_text(line, number_, sink)) bind(line, sink);
       return;
     }
     split_cells(line, layout_.separator, cells_, limits::kColumns);
+    const bool fits = cells_.size() == layout_.columns.size();
+    if ((!fits || cells_.size() == 1) && note_tool_text(line, number_, sink)) return;
     if (looks_like_new_heading() && rebind(line)) return;
-    if (torn && looks_cut(line)) {
+    if (torn && looks_cut()) {
       damaged(sink, NoteKind::truncated, "the last line is cut");
-    } else if (cells_.size() != layout_.columns.size()) {
+    } else if (!fits) {
       damaged(sink, NoteKind::damaged_line, "another number of cells than the heading");
     } else {
       read_row(sink);
-      last_cell_size_ = cells_.back().size();
+      last_cell_ = cells_.back();
     }
+  }
+
+  // A crash of the host leaves a run of zero bytes; the next sampler then wrote on behind it.
+  std::string_view behind_zeros(std::string_view line, TelemetrySink& sink) const {
+    if (!line.starts_with('\0')) return line;
+    const std::size_t text = line.find_first_not_of('\0');
+    if (text == std::string_view::npos) return line;
+    damaged(sink, NoteKind::damaged_line, "NUL bytes in front of the line");
+    return line.substr(text);
   }
 
   void damaged(TelemetrySink& sink, NoteKind kind, std::string_view why) const {
@@ -124,8 +143,11 @@ class CsvDecoder final : public Decoder {
     CsvLayout content = bind_by_content(line);
     if (mapping_.empty() && content.has_metric) {
       use(std::move(content));
-      sink.note({NoteKind::schema, "no heading: the columns were told apart by their content",
-                 number_, {}, {}});
+      sink.note({NoteKind::schema,
+                 "no heading: the columns were told apart by their content",
+                 number_,
+                 {},
+                 {}});
       split_cells(line, layout_.separator, cells_, limits::kColumns);
       read_row(sink);
       return;
@@ -137,7 +159,10 @@ class CsvDecoder final : public Decoder {
     layout_ = std::move(layout);
     bound_ = true;
     const bool tell_apart = layout_.has_identity || layout_.wide || layout_.kind != SeriesKind::gpu;
-    infer_index_ = layout_.has_time && !layout_.has_host && !tell_apart;
+    infer_index_ = !layout_.has_host && !tell_apart;
+    inferred_ = -1;
+    previous_.reset();
+    last_cell_.clear();
     if (!layout_.wide) return;
     wide_series_.clear();
     for (const CsvColumn& c : layout_.columns) {
@@ -148,12 +173,14 @@ class CsvDecoder final : public Decoder {
     }
   }
 
-  // A heading starts with a name; a row with a time, a number, a UUID or a host.
+  // A heading has names only; nearly every row has a cell that begins with a digit or is empty.
   bool looks_like_new_heading() const {
-    if (cells_.empty() || layout_.first_name.empty()) return false;
-    const std::string_view first = trim(cells_[0]);
-    if (first.empty() || (first[0] >= '0' && first[0] <= '9')) return false;
-    return to_lower(first).starts_with(layout_.first_name) || (first[0] >= 'a' && first[0] <= 'z');
+    if (layout_.first_name.empty()) return false;
+    for (const std::string_view cell : cells_) {
+      const std::string_view name = trim(cell);
+      if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return false;
+    }
+    return true;
   }
 
   bool rebind(std::string_view line) {
@@ -163,10 +190,17 @@ class CsvDecoder final : public Decoder {
     return true;
   }
 
-  // A last line without a newline may be whole (made by hand) or cut by a kill; a cell that is
-  // shorter than the same cell of the row before is taken for cut.
-  bool looks_cut(std::string_view) const {
-    return cells_.size() != layout_.columns.size() || cells_.back().size() < last_cell_size_;
+  // A last line without a newline may be whole (made by hand) or cut by a kill. It is taken for cut
+  // where its last cell lacks the unit or the decimals of the row before, or is a shorter number.
+  bool looks_cut() const {
+    if (cells_.size() != layout_.columns.size()) return true;
+    const std::string_view last = trim(cells_.back()), before = trim(last_cell_);
+    if (last.empty() || before.empty()) return last.size() < before.size();
+    const bool unit = before.back() < '0' || before.back() > '9';
+    const std::size_t point = before.rfind('.'), last_point = last.rfind('.');
+    if (unit) return last.back() != before.back() && !last.ends_with(']');
+    if (point == std::string_view::npos) return last.size() < before.size();
+    return last_point == std::string_view::npos || last.size() - last_point < before.size() - point;
   }
 
   void read_row(TelemetrySink& sink) {
@@ -183,7 +217,8 @@ class CsvDecoder final : public Decoder {
       return;
     }
     if (mask_seen_) readings_.push_back({Metric::throttle_mask, Reading::of(double(mask_))});
-    if (infer_index_) infer_index(row, sink);
+    if (layout_.has_mig) blame_mig();
+    if (infer_index_ && !infer_index(row, sink)) return;
     if (layout_.wide) return emit_wide(row, sink);
     row.readings = readings_;
     sink.row(row);
@@ -195,11 +230,16 @@ class CsvDecoder final : public Decoder {
     if (column.role == Role::ignored) return;
     cell = trim(cell);
     switch (column.role) {
-      case Role::time: row.at = time_.read(cell, layout_.time_scale_s, row.at_has_zone);
+      case Role::time:
+        row.at = time_.read(cell, layout_.time_scale_s, row.at_has_zone);
         broken_ |= !row.at;
         break;
-      case Role::host: row.key.host = cell; break;
-      case Role::index: read_index(cell, row.key); break;
+      case Role::host:
+        row.key.host = cell;
+        break;
+      case Role::index:
+        read_index(cell, row.key);
+        break;
       case Role::rank:
         if (const auto n = parse_int(cell); n && *n >= 0 && *n < 100'000'000) {
           row.key.rank = static_cast<int>(*n);
@@ -207,16 +247,27 @@ class CsvDecoder final : public Decoder {
           broken_ = true;
         }
         break;
-      case Role::uuid: row.key.uuid = cell.starts_with('[') ? std::string_view() : cell; break;
-      case Role::pci: row.key.pci = cell.starts_with('[') ? std::string_view() : cell; break;
-      case Role::name: row.key.name = cell.starts_with('[') ? std::string_view() : cell; break;
+      case Role::uuid:
+        row.key.uuid = cell.starts_with('[') ? std::string_view() : cell;
+        break;
+      case Role::pci:
+        row.key.pci = cell.starts_with('[') ? std::string_view() : cell;
+        break;
+      case Role::name:
+        row.key.name = cell.starts_with('[') ? std::string_view() : cell;
+        break;
       case Role::group:
-        if (!cell.empty()) group_ = column.label + "=" + std::string(cell);
+        if (!cell.empty()) group_.assign(column.label).append("=").append(cell);
         row.key.group = cell.empty() ? std::string_view() : group_;
         break;
-      case Role::metric: readings_.push_back({column.metric, number(cell, column.scale)}); break;
-      case Role::throttle_bit: read_bit(cell, column.bit); break;
-      case Role::ignored: break;
+      case Role::metric:
+        read_metric(column, cell);
+        break;
+      case Role::throttle_bit:
+        read_bit(cell, column.bit);
+        break;
+      case Role::ignored:
+        break;
     }
   }
 
@@ -246,15 +297,61 @@ class CsvDecoder final : public Decoder {
     return parse_cell(cell, scale);
   }
 
-  void infer_index(TelemetryRow& row, TelemetrySink& sink) {
-    const bool same = previous_ && *row.at - *previous_ < kSameTick && *row.at >= *previous_;
-    inferred_ = same ? inferred_ + 1 : 0;
-    previous_ = row.at;
+  void read_metric(const CsvColumn& column, std::string_view cell) {
+    Reading reading = number(cell, column.scale);
+    if (column.metric == Metric::mig_mode && cell == "Disabled") reading = Reading::of(0);
+    if (column.metric == Metric::recovery_action) reading = recovery_action(cell, reading);
+    if (!column.repeats) {
+      readings_.push_back({column.metric, reading});
+      return;
+    }
+    for (MetricReading& r : readings_) {
+      if (r.metric == column.metric && !r.reading.has_value()) r.reading = reading;
+    }
+  }
+
+  static Reading recovery_action(std::string_view cell, Reading reading) {
+    constexpr std::string_view kActions[] = {"None", "Reset", "Reboot", "Drain P2P",
+                                             "Drain and Reset"};
+    if (cell == "GPU Reset") cell = "Reset";
+    for (std::size_t i = 0; i < std::size(kActions); ++i) {
+      if (cell == kActions[i]) return Reading::of(static_cast<double>(i));
+    }
+    return reading;
+  }
+
+  // The driver says "[N/A]" for the utilization of a GPU that is split into instances.
+  void blame_mig() {
+    const auto on = [](const MetricReading& r) {
+      return r.metric == Metric::mig_mode && r.reading.value_or(0) == 1;
+    };
+    if (std::none_of(readings_.begin(), readings_.end(), on)) return;
+    for (MetricReading& r : readings_) {
+      const bool util =
+          r.metric == Metric::util_gpu_percent || r.metric == Metric::util_mem_percent;
+      if (util && !r.reading.has_value()) r.reading = Reading::absent(Absence::mig);
+    }
+  }
+
+  // False where the row cannot be told from another GPU's.
+  bool infer_index(TelemetryRow& row, TelemetrySink& sink) {
+    if (layout_.has_time) {
+      const bool same = previous_ && *row.at - *previous_ < kSameTick && *row.at >= *previous_;
+      inferred_ = same && inferred_ + 1 < kHostGpus ? inferred_ + 1 : 0;
+      previous_ = row.at;
+    } else if (++inferred_ >= kHostGpus) {
+      if (inferred_ > kHostGpus)
+        inferred_ = kHostGpus;  // told already
+      else
+        damaged(sink, NoteKind::schema, kTooMany);
+      return false;
+    }
     row.key.index = inferred_;
-    if (inferred_ != 1 || told_) return;
-    told_ = true;
-    sink.note({NoteKind::schema,
-               "rows name no GPU: they were numbered by the repetition of their time", number_, {}, {}});
+    if (inferred_ == 1 && !told_) {
+      told_ = true;
+      damaged(sink, NoteKind::schema, layout_.has_time ? kByTime : kByOrder);
+    }
+    return true;
   }
 
   void emit_wide(const TelemetryRow& row, TelemetrySink& sink) {
@@ -263,7 +360,7 @@ class CsvDecoder final : public Decoder {
       split_.clear();
       std::size_t r = 0;
       for (const CsvColumn& c : layout_.columns) {
-        if (c.role != Role::metric) continue;
+        if (c.role != Role::metric || c.repeats) continue;
         if (c.series == series || c.series.empty()) split_.push_back(readings_[r]);
         ++r;
       }
@@ -284,9 +381,9 @@ class CsvDecoder final : public Decoder {
   LineSplitter lines_;
   CsvLayout layout_;
   bool bound_ = false, infer_index_ = false, told_ = false, broken_ = false, mask_seen_ = false;
-  std::uint64_t number_ = 0, mask_ = 0;
-  std::size_t last_cell_size_ = 0;
-  int inferred_ = 0;
+  std::uint64_t seen_ = 0, number_ = 0, mask_ = 0;
+  std::string last_cell_;  // of the row before
+  int inferred_ = -1;
   std::optional<WallTime> previous_;
   TimeReader time_;
   std::vector<std::string_view> cells_;
