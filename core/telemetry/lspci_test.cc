@@ -9,7 +9,9 @@ namespace {
 
 using testkit::Seen;
 
-Seen read(std::string_view text) { return testkit::decode(make_lspci_decoder, text, 7); }
+Seen read(std::string_view text) {
+  return testkit::decode(make_lspci_decoder, text, 7);
+}
 
 const std::string kGpu =
     "65:00.0 3D controller: NVIDIA Corporation GH100 [H100 SXM5] (rev a1)\n"
@@ -20,12 +22,14 @@ const std::string kGpu =
     "\t\tLnkSta2: Current De-emphasis Level: -6dB\n";
 
 TEST(Lspci, LinksOfGpus) {
-  const Seen seen = read("00:00.0 Host bridge: Intel Corporation Device 09a2\n"
-                         "\t\tLnkSta:\tSpeed 8GT/s, Width x4\n" +
-                         kGpu + "0001:66:00.1 Audio device: NVIDIA Corporation Device 22ba\n"
-                         "\t\tLnkSta:\tSpeed 8GT/s, Width x2\n"
-                         "10000:17:00.0 VGA compatible controller [0300]: Device [10de:2684]\n"
-                         "\t\tLnkCap:\tPort #0, Speed 64GT/s, Width x16\n");
+  const Seen seen = read(
+      "00:00.0 Host bridge: Intel Corporation Device 09a2\n"
+      "\t\tLnkSta:\tSpeed 8GT/s, Width x4\n" +
+      kGpu +
+      "0001:66:00.1 Audio device: NVIDIA Corporation Device 22ba\n"
+      "\t\tLnkSta:\tSpeed 8GT/s, Width x2\n"
+      "10000:17:00.0 VGA compatible controller [0300]: Device [10de:2684]\n"
+      "\t\tLnkCap:\tPort #0, Speed 64GT/s, Width x16\n");
   ASSERT_EQ(seen.rows.size(), 2U);
   EXPECT_EQ(seen.rows[0].pci, "65:00.0");
   EXPECT_EQ(seen.rows[0].value(Metric::pcie_gen), 1);
@@ -50,8 +54,10 @@ TEST(Lspci, BadLinesHaveAReason) {
     EXPECT_EQ(read(head + line).rows.at(0).absence(Metric::pcie_gen), why) << line;
   }
   for (const char* width : {"x", "16", "x-1", "x999", "x1x"}) {
-    EXPECT_EQ(read(head + "Speed 8GT/s, Width " + width + "\n").rows.at(0).absence(
-                  Metric::pcie_width), "malformed") << width;
+    EXPECT_EQ(
+        read(head + "Speed 8GT/s, Width " + width + "\n").rows.at(0).absence(Metric::pcie_width),
+        "malformed")
+        << width;
   }
   const Seen denied = read("65:00.0 3D controller: NVIDIA\n\tCapabilities: <access denied>\n");
   EXPECT_TRUE(denied.rows.empty());

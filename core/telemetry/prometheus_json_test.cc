@@ -9,7 +9,9 @@ namespace {
 
 using testkit::Seen;
 
-Seen read(std::string_view text) { return testkit::decode(make_prometheus_json_decoder, text, 9); }
+Seen read(std::string_view text) {
+  return testkit::decode(make_prometheus_json_decoder, text, 9);
+}
 
 std::string answer(const std::string& results, const std::string& type = "matrix") {
   return R"({"status":"success","data":{"resultType":")" + type + R"(","result":[)" + results +
@@ -42,9 +44,9 @@ constexpr Bad kBad[] = {
 
 TEST(PrometheusJson, ADamagedResultIsLostAlone) {
   for (const Bad& bad : kBad) {
-    const Seen seen = read(answer(result("0", R"([1700000000,"1"])") + "," +
-                                  result("1", bad.values) + "," +
-                                  result("2", R"([1700000000,"3"])")));
+    const Seen seen =
+        read(answer(result("0", R"([1700000000,"1"])") + "," + result("1", bad.values) + "," +
+                    result("2", R"([1700000000,"3"])")));
     ASSERT_EQ(seen.rows.size(), 2U) << bad.name;
     EXPECT_EQ(seen.rows[1].index, 2) << bad.name;
     EXPECT_EQ(seen.count(NoteKind::damaged_line), 1) << bad.name;
@@ -69,12 +71,12 @@ TEST(PrometheusJson, AMatrixComesInOrderOfTimeWithAllMetricsOfASeries) {
 }
 
 TEST(PrometheusJson, AVector) {
-  const Seen seen = read(answer(
-      R"({"metric":{"gpu":"3","__name__":"muster_gpu_power_watts","host":"n\u0031"},)"
-      R"("value":[1700000000.123,"9.5"]},{"metric":{"__name__":"up"},"value":[1,"+Inf"]},)"
-      R"({"metric":{"__name__":"DCGM_FI_DEV_POWER_USAGE","gpu":"4"},)"
-      R"("value":[1700000000,"9223372036854775794"]})",
-      "vector"));
+  const Seen seen = read(
+      answer(R"({"metric":{"gpu":"3","__name__":"muster_gpu_power_watts","host":"n\u0031"},)"
+             R"("value":[1700000000.123,"9.5"]},{"metric":{"__name__":"up"},"value":[1,"+Inf"]},)"
+             R"({"metric":{"__name__":"DCGM_FI_DEV_POWER_USAGE","gpu":"4"},)"
+             R"("value":[1700000000,"9223372036854775794"]})",
+             "vector"));
   ASSERT_EQ(seen.rows.size(), 2U);
   EXPECT_EQ(seen.rows[0].absence(Metric::power_w), "blank");
   EXPECT_EQ(seen.rows[1].host, "n1");
