@@ -32,8 +32,8 @@ std::string_view take_address(std::string_view line) {
 bool is_gpu(std::string_view line) {
   const bool display = line.find("VGA compatible controller") != std::string_view::npos ||
                        line.find("3D controller") != std::string_view::npos;
-  return display && (contains_ignoring_case(line, "nvidia") ||
-                     line.find("[10de:") != std::string_view::npos);
+  return display &&
+         (contains_ignoring_case(line, "nvidia") || line.find("[10de:") != std::string_view::npos);
 }
 
 // The word after `label`, up to a blank, comma or the end.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <initializer_list>
 #include <optional>
 #include <pugixml.hpp>
@@ -32,8 +33,8 @@ int depth_of(std::string_view xml) {
   return deepest;
 }
 
-// The text at `path` ("a/b/c") below `gpu`. Where a section on the way has collapsed to a text, that
-// text; nothing where the path does not exist.
+// The text at `path` ("a/b/c") below `gpu`. Where a section on the way has collapsed to a text,
+// that text; nothing where the path does not exist.
 std::optional<std::string_view> text_at(pugi::xml_node gpu, std::string_view path) {
   pugi::xml_node node = gpu;
   for (const std::string_view part : split(path, '/')) {
@@ -128,8 +129,12 @@ struct Reason {
   unsigned bit;
 };
 constexpr Reason kReasons[] = {
-    {"gpu_idle", 0x1},       {"applications_clocks_setting", 0x2}, {"sw_power_cap", 0x4},
-    {"hw_slowdown", 0x8},    {"sync_boost", 0x10},                 {"sw_thermal_slowdown", 0x20},
+    {"gpu_idle", 0x1},
+    {"applications_clocks_setting", 0x2},
+    {"sw_power_cap", 0x4},
+    {"hw_slowdown", 0x8},
+    {"sync_boost", 0x10},
+    {"sw_thermal_slowdown", 0x20},
     {"hw_thermal_slowdown", 0x40},
     {"hw_power_brake_slowdown", 0x80},
     {"display_clocks_setting", 0x100},
@@ -174,7 +179,7 @@ std::optional<Reading> state_at(pugi::xml_node gpu, Paths paths, std::span<const
 }
 
 constexpr StateWord kOnOff[] = {{"Enabled", 1}, {"Disabled", 0}};
-constexpr StateWord kRecovery[] = {{"None", 0},           {"Reset", 1},     {"GPU Reset", 1},
+constexpr StateWord kRecovery[] = {{"None", 0},           {"Reset", 1},       {"GPU Reset", 1},
                                    {"Reboot", 2},         {"Node Reboot", 2}, {"Drain P2P", 3},
                                    {"Drain and Reset", 4}};
 
@@ -208,8 +213,7 @@ void say_mig(NvsmiGpu& out) {
     on = on || (r.metric == Metric::mig_mode && r.reading.value_or(0) == 1);
   }
   for (MetricReading& r : out.readings) {
-    const bool util =
-        r.metric == Metric::util_gpu_percent || r.metric == Metric::util_mem_percent;
+    const bool util = r.metric == Metric::util_gpu_percent || r.metric == Metric::util_mem_percent;
     if (!on || !util || r.reading.has_value()) continue;
     if (r.reading.absence() == Absence::not_reported) r.reading = Reading::absent(Absence::mig);
   }
@@ -238,6 +242,7 @@ Result<NvsmiGpu> parse_nvsmi_gpu(std::string_view xml) {
   }
   add_states(out, gpu);
   say_mig(out);
+  std::ranges::sort(out.readings, {}, &MetricReading::metric);
   return out;
 }
 

@@ -95,8 +95,8 @@ class NvsmiXmlDecoder : public Decoder {
     return true;
   }
 
-  // Text between GPUs means little: what is read of it is kept short, the end stays for a tag that is
-  // torn between two chunks.
+  // Text between GPUs means little: what is read of it is kept short, the end stays for a tag that
+  // is torn between two chunks.
   bool shorten(TelemetrySink& sink) {
     constexpr std::size_t kKeep = 4096;
     if (buffer_.size() <= 16 * kKeep) return false;

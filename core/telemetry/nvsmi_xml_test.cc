@@ -18,13 +18,16 @@ Seen read(std::string_view xml, std::size_t chunk = 1 << 20) {
 std::string document(const std::string& gpus, int attached,
                      const std::string& time = "Fri Aug 14 10:16:52 2026") {
   return "<?xml version=\"1.0\" ?>\n<!DOCTYPE nvidia_smi_log SYSTEM \"nvsmi_device_v13.dtd\">\n"
-         "<nvidia_smi_log>\n\t<timestamp>" + time + "</timestamp>\n\t<attached_gpus>" +
-         std::to_string(attached) + "</attached_gpus>\n" + gpus + "</nvidia_smi_log>\n";
+         "<nvidia_smi_log>\n\t<timestamp>" +
+         time + "</timestamp>\n\t<attached_gpus>" + std::to_string(attached) +
+         "</attached_gpus>\n" + gpus + "</nvidia_smi_log>\n";
 }
 
 std::string gpu(const std::string& body, const std::string& bus = "0A") {
-  return "\t<gpu id=\"00000000:" + bus + ":00.0\">\n<product_name>NVIDIA GB200</product_name>\n"
-         "<uuid>GPU-" + bus + "</uuid>" + body + "\t</gpu>\n";
+  return "\t<gpu id=\"00000000:" + bus +
+         ":00.0\">\n<product_name>NVIDIA GB200</product_name>\n"
+         "<uuid>GPU-" +
+         bus + "</uuid>" + body + "\t</gpu>\n";
 }
 
 struct Value {
@@ -34,8 +37,7 @@ struct Value {
 };
 constexpr Value kValues[] = {
     {"<power_readings><power_draw>47.1 W</power_draw></power_readings>", Metric::power_w, 47.1},
-    {"<gpu_power_readings><power_draw>48 W</power_draw></gpu_power_readings>", Metric::power_w,
-     48},
+    {"<gpu_power_readings><power_draw>48 W</power_draw></gpu_power_readings>", Metric::power_w, 48},
     {"<gpu_power_readings><average_power_draw>N/A</average_power_draw><instant_power_draw>49.68 "
      "W</instant_power_draw></gpu_power_readings>",
      Metric::power_w, 49.68},
@@ -105,15 +107,13 @@ constexpr Missing kMissing[] = {
     {"<power_smoothing>Insufficient Permissions</power_smoothing>", Metric::power_smoothing,
      "no permission"},
     {"<power_smoothing>N/A</power_smoothing>", Metric::power_smoothing, "not reported"},
-    {"<clocks_event_reasons>GPU is lost</clocks_event_reasons>", Metric::throttle_mask,
-     "GPU lost"},
+    {"<clocks_event_reasons>GPU is lost</clocks_event_reasons>", Metric::throttle_mask, "GPU lost"},
     {"<ecc_errors><volatile><dram_correctable>GPU is lost</dram_correctable></volatile>"
      "</ecc_errors>",
      Metric::ecc_corrected, "GPU lost"},
     {"<utilization><gpu_util>Unknown Error</gpu_util></utilization>", Metric::util_gpu_percent,
      "read error"},
-    {"<utilization><gpu_util>9O %</gpu_util></utilization>", Metric::util_gpu_percent,
-     "malformed"},
+    {"<utilization><gpu_util>9O %</gpu_util></utilization>", Metric::util_gpu_percent, "malformed"},
     {"<mig_mode><current_mig>Enabled</current_mig></mig_mode><utilization><gpu_util>N/A"
      "</gpu_util></utilization>",
      Metric::util_gpu_percent, "MIG is on"},
@@ -185,8 +185,9 @@ TEST(NvsmiXml, ADamagedGpuIsLostAlone) {
 }
 
 TEST(NvsmiXml, EntitiesAreNeitherExpandedNorFetched) {
-  std::string bomb = "<?xml version=\"1.0\"?><!DOCTYPE nvidia_smi_log [<!ENTITY a \"69 W\">"
-                     "<!ENTITY f SYSTEM \"file:///etc/passwd\">";
+  std::string bomb =
+      "<?xml version=\"1.0\"?><!DOCTYPE nvidia_smi_log [<!ENTITY a \"69 W\">"
+      "<!ENTITY f SYSTEM \"file:///etc/passwd\">";
   for (char c = 'b'; c < 'k'; ++c) {
     bomb += "<!ENTITY " + std::string(1, c) + " \"";
     for (int i = 0; i < 10; ++i) bomb += "&" + std::string(1, static_cast<char>(c - 1)) + ";";
@@ -221,7 +222,9 @@ TEST(NvsmiXml, DepthAndSizeAreBounded) {
 
 TEST(NvsmiXml, CutAndFlippedAtEveryByte) {
   const std::string text = document(gpu(kPower) + gpu("<remapped_rows>GPU is lost"
-                                                      "</remapped_rows>", "0B"), 2);
+                                                      "</remapped_rows>",
+                                                      "0B"),
+                                    2);
   testkit::cut_everywhere(make_nvsmi_xml_decoder, text);
   testkit::flip_everywhere(make_nvsmi_xml_decoder, text);
 }

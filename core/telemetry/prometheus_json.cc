@@ -141,7 +141,10 @@ class PrometheusJsonDecoder : public Decoder {
                          : text_.find_first_not_of(" \t\r\n:", result + kResult.size());
     if (at == std::string::npos || text_[at] != '[') {
       sink.note({at == std::string::npos ? NoteKind::truncated : NoteKind::schema,
-                 "no list of results", 0, {}, {}});
+                 "no list of results",
+                 0,
+                 {},
+                 {}});
       return;
     }
     read_results(at + 1, sink);
