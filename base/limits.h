@@ -27,5 +27,7 @@ inline constexpr std::size_t kContractDepth = 32;
 inline constexpr std::size_t kConfigBytes = 1024 * 1024;
 // Bytes read from one HTTP answer.
 inline constexpr std::size_t kHttpBodyBytes = 64 * 1024 * 1024;
+// One URL: what common servers take as a request line.
+inline constexpr std::size_t kUrlBytes = 8 * 1024;
 
 }  // namespace muster::limits

@@ -1,0 +1,120 @@
+#include "edge/net/http_client.h"
+
+#include <httplib.h>
+
+#include <fmt/format.h>
+#include <atomic>
+#include <chrono>
+#include <stop_token>
+#include <thread>
+
+#include "base/text.h"
+#include "edge/os/clock.h"
+
+namespace muster {
+namespace {
+
+// What one request met, beside the library's own answer.
+struct Fetch {
+  int status = 0;
+  std::string content_type;
+  std::string encoding;
+  std::string body;
+  bool too_long = false;
+  httplib::Error error = httplib::Error::Success;
+};
+
+void run_get(httplib::Client& client, const Url& url, std::size_t max_bytes, Fetch& out) {
+  auto result = client.Get(
+      url.target.c_str(), httplib::Headers{{"Accept-Encoding", "identity"}},
+      [&](const httplib::Response& head) {
+        out.status = head.status;
+        out.content_type = head.get_header_value("Content-Type");
+        out.encoding = head.get_header_value("Content-Encoding");
+        return true;
+      },
+      [&](const char* data, std::size_t size) {
+        out.too_long = size > max_bytes - out.body.size();
+        if (!out.too_long) out.body.append(data, size);
+        return !out.too_long;
+      });
+  out.error = result.error();
+}
+
+// Runs the request and shuts its socket at the deadline; true where that happened.
+bool fetch_until(const Url& url, MonoTime deadline, std::size_t max_bytes, Fetch& out) {
+  Clock& clock = system_clock();
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - clock.mono());
+  httplib::Client client(url.host, url.port);
+  client.set_follow_location(false);
+  client.set_keep_alive(false);
+  client.set_decompress(false);
+  // A little later than the watchdog, so that it is always the deadline that ends a slow request.
+  const auto spare = std::chrono::milliseconds(100);
+  client.set_connection_timeout(left + spare);
+  client.set_read_timeout(left + spare);
+  client.set_write_timeout(left + spare);
+  std::atomic<bool> late = false;
+  std::jthread watchdog([&](std::stop_token stop) {
+    if (!clock.sleep_until(deadline, stop)) return;
+    late = true;
+    // Again and again: a stop that comes before the socket is open does nothing.
+    do client.stop();
+    while (clock.sleep_until(clock.mono() + std::chrono::milliseconds(20), stop));
+  });
+  run_get(client, url, max_bytes, out);
+  watchdog.request_stop();
+  watchdog.join();
+  return late || clock.mono() >= deadline;
+}
+
+Error status_error(const Fetch& fetch) {
+  Errc code = Errc::unavailable;
+  if (fetch.status == 404) code = Errc::not_found;
+  if (fetch.status == 401 || fetch.status == 403) code = Errc::permission;
+  if (fetch.status >= 300 && fetch.status < 400) {
+    return make_error(Errc::unsupported,
+                      fmt::format("status {}: redirects are not followed", fetch.status));
+  }
+  return make_error(
+      code, fmt::format("status {}: {}", fetch.status, escape_controls(trim(fetch.body), 120)));
+}
+
+Result<HttpAnswer> judge(Fetch fetch, bool late, std::size_t max_bytes) {
+  if (fetch.too_long) {
+    return make_error(Errc::exhausted, fmt::format("the body is over {} bytes", max_bytes));
+  }
+  // Before the rest: a body without a length that the watchdog cut looks whole to the library.
+  if (late) return make_error(Errc::timeout, "no whole answer by the deadline");
+  if (fetch.error != httplib::Error::Success) {
+    const bool connecting = fetch.error == httplib::Error::Connection;
+    return make_error(Errc::unavailable, connecting ? "no such host, or it refused the connection"
+                                                    : "the answer broke off (" +
+                                                          httplib::to_string(fetch.error) + ")");
+  }
+  if (fetch.status < 200 || fetch.status > 299) return status_error(fetch);
+  if (!fetch.encoding.empty() && fetch.encoding != "identity") {
+    return make_error(Errc::unsupported, "an encoded body: " + escape_controls(fetch.encoding, 40));
+  }
+  return HttpAnswer{fetch.status, std::move(fetch.content_type), std::move(fetch.body)};
+}
+
+}  // namespace
+
+Result<HttpAnswer> http_get(const Url& url, MonoTime deadline, std::size_t max_bytes) {
+  const std::string where = "GET " + to_string(url);
+  if (system_clock().mono() >= deadline) {
+    return within(where, make_error(Errc::timeout, "the deadline had passed before it began"));
+  }
+  try {
+    Fetch fetch;
+    const bool late = fetch_until(url, deadline, max_bytes, fetch);
+    auto answer = judge(std::move(fetch), late, max_bytes);
+    if (!answer) return within(where, answer.error());
+    return answer;
+  } catch (const std::exception& e) {
+    return within(where, make_error(Errc::unavailable, e.what()));
+  }
+}
+
+}  // namespace muster
