@@ -8,6 +8,7 @@
 #include "app/telemetry_input.h"
 #include "base/text.h"
 #include "core/progress/progress_decoder.h"
+#include "edge/record/zstd_stream.h"
 
 namespace muster {
 namespace {
@@ -92,7 +93,9 @@ class Reader {
     const auto info = spec.path == "-" ? Result<FileInfo>(FileInfo{}) : files_.stat(spec.path);
     if (!info) return fail(spec, info.error());
     if (info->type == FileInfo::Type::folder) return open_folder(spec, log);
-    auto stream = files_.open(spec.path);
+    auto opened = files_.open(spec.path);
+    if (!opened) return fail(spec, opened.error());
+    auto stream = decompressed(std::move(*opened), spec.text);
     if (!stream) return fail(spec, stream.error());
     auto head = read_head(**stream);
     if (!head) return fail(spec, head.error());

@@ -8,6 +8,7 @@
 #include "core/telemetry/nvsmi_xml.h"
 #include "core/telemetry/prometheus_json.h"
 #include "core/telemetry/prometheus_text.h"
+#include "core/telemetry/recording.h"
 #include "core/telemetry/tool_text.h"
 
 namespace muster {
@@ -22,6 +23,7 @@ struct DialectRow {
 
 // In the order of asking: the more particular first.
 constexpr DialectRow kTable[] = {
+    {Dialect::recording, "muster recording", looks_like_recording, make_recording_decoder},
     {Dialect::nvsmi_xml, "nvidia-smi XML", looks_like_nvsmi_xml, make_nvsmi_xml_decoder},
     {Dialect::prometheus_json, "Prometheus query answer", looks_like_prometheus_json,
      make_prometheus_json_decoder},
