@@ -7,8 +7,8 @@
 
 // `lspci -vv` (with or without -D, -nn): the PCIe links of NVIDIA GPUs (classes VGA and 3D
 // controller), everything else is passed over. LnkCap gives pcie_gen_max and pcie_width_max, LnkSta
-// pcie_gen and pcie_width; LnkCap2, LnkSta2 and LnkCtl are other things. GT/s to generation: 2.5, 5,
-// 8, 16, 32, 64 are 1 to 6.
+// pcie_gen and pcie_width; LnkCap2, LnkSta2 and LnkCtl are other things. GT/s to generation: 2.5,
+// 5, 8, 16, 32, 64 are 1 to 6.
 //
 // key: the PCI address as printed. No time, no host, no index. An idle GPU lowers its speed by
 // itself: only the width tells a damaged link without load.
