@@ -105,9 +105,10 @@ class Reader {
     if (log || looks_like_progress(in.head)) return read_log(in);
     in.dialect = options_.columns.empty() ? recognise(in.head) : Dialect::table_csv;
     if (in.dialect == Dialect::unknown) {
-      return fail(spec, make_error(Errc::invalid_input,
-                                   spec.text + ": neither GPU telemetry nor a step log that is "
-                                               "known here (--columns names the columns of a CSV)"));
+      return fail(spec,
+                  make_error(Errc::invalid_input,
+                             spec.text + ": neither GPU telemetry nor a step log that is "
+                                         "known here (--columns names the columns of a CSV)"));
     }
     opened_.push_back(std::move(in));
   }
@@ -154,7 +155,8 @@ class Reader {
 
   void make_inputs() {
     for (Opened& in : opened_) {
-      // Two files of one dialect that name no host come from two hosts; their names tell them apart.
+      // Two files of one dialect that name no host come from two hosts; their names tell them
+      // apart.
       const auto alike = std::count_if(opened_.begin(), opened_.end(), [&](const Opened& other) {
         return other.dialect == in.dialect && other.spec.host.empty();
       });

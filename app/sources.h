@@ -53,10 +53,10 @@ class RowTarget {
   virtual ProgressSink& log() = 0;
 };
 
-// Reads files, folders and standard input to their end, each recognised by its content: telemetry of
-// any dialect, step logs. Several telemetry inputs are merged by time; memory stays bounded by the
-// number of inputs. An input that nobody recognises is blind, not an error; Errc of the last failure
-// where nothing could be read at all.
+// Reads files, folders and standard input to their end, each recognised by its content: telemetry
+// of any dialect, step logs. Several telemetry inputs are merged by time; memory stays bounded by
+// the number of inputs. An input that nobody recognises is blind, not an error; Errc of the last
+// failure where nothing could be read at all.
 Result<SourceSummary> read_sources(const std::vector<std::string>& sources,
                                    const SourceOptions& options, Files& files, Clock& clock,
                                    RowTarget& target);

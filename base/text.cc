@@ -32,7 +32,8 @@ std::size_t utf8_length(std::string_view s, std::uint32_t& code_point) {
     if ((byte(i) & 0xC0) != 0x80) return 0;
     code_point = (code_point << 6) | (byte(i) & 0x3Fu);
   }
-  const bool overlong = (length == 3 && code_point < 0x800) || (length == 4 && code_point < 0x10000);
+  const bool overlong =
+      (length == 3 && code_point < 0x800) || (length == 4 && code_point < 0x10000);
   const bool surrogate = code_point >= 0xD800 && code_point < 0xE000;
   return overlong || surrogate || code_point > 0x10FFFF ? 0 : length;
 }

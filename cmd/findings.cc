@@ -39,7 +39,9 @@ std::string findings_document() {
 class FindingsVerb final : public Verb {
  public:
   std::string_view name() const override { return "findings"; }
-  std::string_view summary() const override { return "every cause and action that a report may name"; }
+  std::string_view summary() const override {
+    return "every cause and action that a report may name";
+  }
   void declare(VerbOptions& options) override {
     options.epilog("Example:\n  muster findings > FINDINGS.md");
   }

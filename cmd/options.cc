@@ -80,7 +80,8 @@ void add_row(CLI::App& app, const OptionRow& row) {
 }
 
 // CLI11 knows sub-commands of sub-commands: "config check" becomes two levels.
-CLI::App* subcommand_for(CLI::App& app, std::map<std::string, CLI::App*>& groups, const Verb& verb) {
+CLI::App* subcommand_for(CLI::App& app, std::map<std::string, CLI::App*>& groups,
+                         const Verb& verb) {
   const std::string full(verb.name());
   const std::size_t blank = full.find(' ');
   if (blank == std::string::npos) return app.add_subcommand(full, std::string(verb.summary()));
@@ -99,7 +100,8 @@ Parsed parse_command_line(int argc, const char* const* argv,
                           const std::vector<std::unique_ptr<Verb>>& verbs) {
   Parsed parsed;
   try {
-    CLI::App app{"Keeps multi-node GPU training runs alive: watch power, not utilization.", "muster"};
+    CLI::App app{"Keeps multi-node GPU training runs alive: watch power, not utilization.",
+                 "muster"};
     app.set_version_flag("--version", std::string(kVersionText));
     app.require_subcommand(1);
     app.footer("muster VERB --help explains a verb with examples. Reports: text, or --json.\n"
@@ -110,7 +112,8 @@ Parsed parse_command_line(int argc, const char* const* argv,
       CLI::App* sub = subcommand_for(app, groups, *verbs[i]);
       verbs[i]->declare(declared[i]);
       for (const OptionRow& row : declared[i].rows()) add_row(*sub, row);
-      sub->add_flag("--json", parsed.json, "one JSON document on standard output (docs/FORMATS.md)");
+      sub->add_flag("--json", parsed.json,
+                    "one JSON document on standard output (docs/FORMATS.md)");
       sub->footer(declared[i].epilog_text());
       Verb* verb = verbs[i].get();
       sub->parse_complete_callback([&parsed, verb] { parsed.verb = verb; });

@@ -57,7 +57,8 @@ void TelemetryOptions::declare(VerbOptions& options) {
                       "input, HOST=FILE; recognised by content");
   options.list("--columns", &columns_, "OURS=THEIRS,...",
                "columns of a CSV: time, host, index, rank, uuid, pci, name, group or a metric");
-  options.list("--steps", &steps_, "LOG", "the step log of the run: it decides between save and hang");
+  options.list("--steps", &steps_, "LOG",
+               "the step log of the run: it decides between save and hang");
   options.list("--tz", &zones_, "[HOST=]ZONE",
                "zone of times that carry none: Asia/Seoul, +09:00; default: this machine's");
 }

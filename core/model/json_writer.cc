@@ -102,7 +102,8 @@ JsonWriter& JsonWriter::value(double number) {
   if (!std::isfinite(number)) return null();
   before_value();
   char buffer[32];
-  // From 1e18 on with an exponent: readers take digits alone for an integer, and these would not fit.
+  // From 1e18 on with an exponent: readers take digits alone for an integer, and these would not
+  // fit.
   const auto [end, ec] = std::abs(number) < 1e18
                              ? std::to_chars(buffer, buffer + sizeof buffer, number)
                              : std::to_chars(buffer, buffer + sizeof buffer, number,

@@ -48,16 +48,16 @@ struct TelemetryRow {
 
 // Things a source says that are no row.
 enum class NoteKind : std::uint8_t {
-  gpu_lost,          // "Unable to determine the device handle ...", "GPU is lost"
-  driver_mismatch,   // driver/library version mismatch
-  driver_missing,    // no driver, no NVML, could not communicate
-  no_devices,        // "No devices were found"
-  device_access,     // "Failed to initialize NVML: Unknown Error" (cgroup), insufficient permissions
-  reader_stuck,      // a monitor says that its reader did not return
-  source_error,      // another error text of the tool
-  damaged_line,      // a line was lost; `text` says why
-  truncated,         // the input ends in the middle of a line or document: normal for a killed sampler
-  schema,            // the heading changed, an expected field is gone
+  gpu_lost,         // "Unable to determine the device handle ...", "GPU is lost"
+  driver_mismatch,  // driver/library version mismatch
+  driver_missing,   // no driver, no NVML, could not communicate
+  no_devices,       // "No devices were found"
+  device_access,    // "Failed to initialize NVML: Unknown Error" (cgroup), insufficient permissions
+  reader_stuck,     // a monitor says that its reader did not return
+  source_error,     // another error text of the tool
+  damaged_line,     // a line was lost; `text` says why
+  truncated,  // the input ends in the middle of a line or document: normal for a killed sampler
+  schema,     // the heading changed, an expected field is gone
 };
 
 struct TelemetryNote {

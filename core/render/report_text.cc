@@ -69,7 +69,8 @@ void render_finding(const Finding& f, const TextStyle& style, std::string& out) 
     out += fmt::format("{}{}{}\n", head, where, escape_controls(e.text, room));
     head = "          ";
   }
-  if (!f.next.empty()) out += "  next    " + wrap(escape_controls(f.next, 600), 10, style.width) + "\n";
+  if (!f.next.empty())
+    out += "  next    " + wrap(escape_controls(f.next, 600), 10, style.width) + "\n";
 }
 
 }  // namespace

@@ -27,7 +27,8 @@ struct Bands {
 
 // The best that is known, in this order: calibration of this model (scaled by the limits);
 // defaults of the model with the enforced limit, else with the model's own; generic fractions of
-// the enforced limit; shares of `reference_w`, the highest level this run was seen at (0: none yet).
+// the enforced limit; shares of `reference_w`, the highest level this run was seen at (0: none
+// yet).
 Bands bands_for(const SeriesIdentity& who, Reading limit_w, double reference_w,
                 const Calibration& calibration);
 

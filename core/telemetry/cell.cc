@@ -49,8 +49,9 @@ std::optional<double> unit_scale(std::string_view unit) {
   return std::nullopt;
 }
 
-// "627.02" and "97" without the generality of from_chars: at most 15 digits, so that one division of
-// two exact numbers rounds right. Returns the characters read; 0 where the text is anything else.
+// "627.02" and "97" without the generality of from_chars: at most 15 digits, so that one division
+// of two exact numbers rounds right. Returns the characters read; 0 where the text is anything
+// else.
 std::size_t parse_plain(std::string_view text, double& value) {
   static constexpr double kPowers[] = {1,   1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                        1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};

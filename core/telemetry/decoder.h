@@ -15,9 +15,10 @@
 //   auto decoder = make_decoder(d, options);
 //   decoder->feed(chunk, sink); ... decoder->finish(sink);
 //
-// Line dialects lose only the damaged lines, each with a note; documents (XML, JSON) give the reason
-// and what stood before the damage. Memory does not depend on the length of the input, except for
-// documents, which are held up to limits::kDocumentBytes. No decoder ever throws or aborts on input.
+// Line dialects lose only the damaged lines, each with a note; documents (XML, JSON) give the
+// reason and what stood before the damage. Memory does not depend on the length of the input,
+// except for documents, which are held up to limits::kDocumentBytes. No decoder ever throws or
+// aborts on input.
 
 namespace muster {
 

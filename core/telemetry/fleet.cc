@@ -29,7 +29,8 @@ std::string normalize_pci(std::string_view pci) {
   pci = trim(pci);
   if (pci.size() > 32) return {};
   if (pci.starts_with("PCI:") || pci.starts_with("pci:")) pci.remove_prefix(4);
-  if (const std::size_t dot = pci.rfind('.'); dot != std::string_view::npos) pci = pci.substr(0, dot);
+  if (const std::size_t dot = pci.rfind('.'); dot != std::string_view::npos)
+    pci = pci.substr(0, dot);
   auto parts = split(pci, ':');
   if (parts.size() == 2) parts.insert(parts.begin(), "0000");
   if (parts.size() != 3) return {};

@@ -12,8 +12,8 @@
 
 // Who is who: every series (GPU, port, task, node) that any source has spoken of, under one number.
 // A GPU is the same GPU by UUID first, then by PCI address, then by index on its host; where a
-// source learns a better key later, the series keeps its number. An index that moves to another UUID
-// (the driver renumbers after a loss) is another series.
+// source learns a better key later, the series keeps its number. An index that moves to another
+// UUID (the driver renumbers after a loss) is another series.
 
 namespace muster {
 
@@ -31,7 +31,8 @@ struct SeriesIdentity {
   std::string group;
 };
 
-// "00000000:3B:00.0" -> "0000:3b:00"; domains above 16 bits keep 8 digits. Empty if it is no address.
+// "00000000:3B:00.0" -> "0000:3b:00"; domains above 16 bits keep 8 digits. Empty if it is no
+// address.
 std::string normalize_pci(std::string_view pci);
 
 class Fleet {

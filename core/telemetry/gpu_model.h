@@ -5,8 +5,8 @@
 
 namespace muster {
 
-// Where the power bands of a GPU model start, as fractions of the enforced limit. Defaults only: the
-// same phase sits at another power on another model, firmware and job, so `muster calibrate`
+// Where the power bands of a GPU model start, as fractions of the enforced limit. Defaults only:
+// the same phase sits at another power on another model, firmware and job, so `muster calibrate`
 // replaces them. Sources: a field report for B300; measured traces for H100; idle and limit from
 // nvidia-smi documents of A100, H100, B200, GB200, GB300, L40S and T4; issue threads for V100.
 struct GpuModel {

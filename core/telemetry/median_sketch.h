@@ -8,8 +8,8 @@
 namespace muster {
 
 // The median of a stream of any length in 2 KiB. Keeps every stride-th value; when full, every
-// second one goes and the stride doubles, so that the kept values stay spread over the whole stream.
-// Exact up to 256 values.
+// second one goes and the stride doubles, so that the kept values stay spread over the whole
+// stream. Exact up to 256 values.
 class MedianSketch {
  public:
   void add(double value) {

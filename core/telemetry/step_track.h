@@ -9,7 +9,8 @@
 
 namespace muster {
 
-// A time of the step log. Logs often carry a clock without a date; the date is that of the telemetry.
+// A time of the step log. Logs often carry a clock without a date; the date is that of the
+// telemetry.
 struct LogTime {
   WallTime at{};
   bool has_date = true;
@@ -18,7 +19,8 @@ struct LogTime {
   WallTime near(WallTime reference) const;
 };
 
-// What triage needs from the step log of the run: is it moving, is it saving, how long do saves take?
+// What triage needs from the step log of the run: is it moving, is it saving, how long do saves
+// take?
 class StepTrack : public ProgressSink {
  public:
   void step(const StepRecord& record) override;

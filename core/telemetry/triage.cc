@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::size_t kNotesKept = 256;
 
-// Power in watts that differ by chance in the second decimal: equal ones many times over are a copy.
+// Power in watts that differ by chance in the second decimal: equal ones many times over are a
+// copy.
 bool has_decimals(double watts) { return watts != std::floor(watts); }
 
 void track_power(SeriesState& s, Reading power) {

@@ -17,16 +17,16 @@
 //
 // The GPUs that are put in are taken for the GPUs of one run. Utilization says "a kernel is
 // resident", also while it spins in a collective; board power says whether work is done. So power,
-// as a share of the enforced limit, gives the band; utilization over the ranks gives the shape; time
-// decides between a save and a hang:
+// as a share of the enforced limit, gives the band; utilization over the ranks gives the shape;
+// time decides between a save and a hang:
 //
 //   hang = the power floor, without one busy sample between, for at least
 //          max(120 s, 1.5 x the longest healthy wait known + 30 s)
 //
-// A healthy wait is known from a calibration, from saves in the step log, or from waits in this very
-// recording that ended. Where rank 0 alone is at 0 % (the shape of a save) and no wait is known, a
-// save may take ten minutes. A step log, when given, decides: steps that go on mean no hang, an open
-// save gets the time of a save, a frozen step makes a hang sure.
+// A healthy wait is known from a calibration, from saves in the step log, or from waits in this
+// very recording that ended. Where rank 0 alone is at 0 % (the shape of a save) and no wait is
+// known, a save may take ten minutes. A step log, when given, decides: steps that go on mean no
+// hang, an open save gets the time of a save, a frozen step makes a hang sure.
 //
 // Memory is bounded by the number of series, not by the length of the input. One thread.
 
@@ -62,8 +62,8 @@ class Triage : public ProgressSink {
   void step(const StepRecord& record) override;
   void event(const ProgressEvent& event) override;
 
-  // The verdict as of `now`: the time of the newest row for a file, the wall clock for a live source
-  // (values then grow old).
+  // The verdict as of `now`: the time of the newest row for a file, the wall clock for a live
+  // source (values then grow old).
   Report report(WallTime now) const;
   FleetView view(WallTime now) const;
   // Learned from everything put in so far, taken as a known-good run. Errc::unsupported where the

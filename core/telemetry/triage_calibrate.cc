@@ -33,9 +33,9 @@ double quantile(const Bins& bins, double share, double from_w = 0, double to_w =
   return 0;
 }
 
-// The bands of one model. The high level is the 90th percentile of the samples at work; the floor lies
-// between the highest wait that was seen and half of that; compute starts at three quarters of the
-// median of compute, below the dips of a healthy step (5.3 kW of 7.1 on an 8-GPU H100 node).
+// The bands of one model. The high level is the 90th percentile of the samples at work; the floor
+// lies between the highest wait that was seen and half of that; compute starts at three quarters of
+// the median of compute, below the dips of a healthy step (5.3 kW of 7.1 on an 8-GPU H100 node).
 std::optional<CalibratedBands> learn(const std::string& model, const PowerHistogram& h) {
   const double high_w = quantile(h.work, 0.90);
   if (high_w <= 0 || total_of(h.work) < 10) return std::nullopt;

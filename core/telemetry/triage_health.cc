@@ -11,8 +11,8 @@
 namespace muster {
 namespace {
 
-// A corrected-error storm: the public case counts 17,713 a second with 8 remapped rows; a healthy GPU
-// counts a few a day. Rows being remapped make a tenth of that enough.
+// A corrected-error storm: the public case counts 17,713 a second with 8 remapped rows; a healthy
+// GPU counts a few a day. Rows being remapped make a tenth of that enough.
 constexpr double kStormPerS = 100, kStormWithRemapsPerS = 10;
 
 Finding gpu_finding(const TriageState& s, SeriesId id, Severity severity, Confidence confidence,
@@ -210,8 +210,8 @@ void add_port(const TriageState& s, SeriesId id, std::vector<Finding>& out) {
   const bool down = state.has_value() && state.value() != 4 && p.port_was_active;
   const bool flapped = p.link_downed.grown > 0;
   const double symbol_rate = p.symbol_errors.rate_per_s().value_or(0);
-  // Any growth of symbol errors means little on PAM4 links; 120 an hour is the fatal limit elsewhere
-  // on older ones, 10 a second is trouble on all.
+  // Any growth of symbol errors means little on PAM4 links; 120 an hour is the fatal limit
+  // elsewhere on older ones, 10 a second is trouble on all.
   if (!down && !flapped && symbol_rate <= 10) return;
   Finding f = gpu_finding(
       s, id, down || flapped ? Severity::critical : Severity::warning,

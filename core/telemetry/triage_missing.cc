@@ -156,8 +156,9 @@ void add_vanished(const TriageState& s, WallTime now, Report& report) {
     f.cause = Cause::series_vanished;
     f.culprits = {s.fleet.culprit(id)};
     f.since = g.at;
-    f.summary = fmt::format("{} is reported no more since {}, its neighbours are: missing, not idle",
-                            s.label(id), format_clock(g.at));
+    f.summary =
+        fmt::format("{} is reported no more since {}, its neighbours are: missing, not idle",
+                    s.label(id), format_clock(g.at));
     f.evidence = {evidence_of(s, id, "its newest row")};
     f.actions = {Action::collect_evidence, Action::fix_monitoring};
     f.next = "nvidia-smi -L and the kernel log on that host: lost, or dropped by the exporter?";

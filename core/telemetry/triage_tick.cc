@@ -9,8 +9,8 @@ namespace muster {
 namespace {
 
 constexpr double kBusyPercent = 90, kZeroPercent = 5;
-// A straggler draws "far less": the public cases are 0.60 of the peers; healthy GPUs of one node in the
-// same state lie within 6 %, nodes within 5 %.
+// A straggler draws "far less": the public cases are 0.60 of the peers; healthy GPUs of one node in
+// the same state lie within 6 %, nodes within 5 %.
 constexpr double kStragglerRatio = 0.78, kPeerSpread = 0.15, kLowClockRatio = 0.90;
 constexpr std::size_t kPeersMin = 4;  // the one and three to hold it against
 constexpr std::size_t kSegmentsKept = 64, kRecentTicks = 30;
@@ -137,7 +137,8 @@ void compare_clocks(TriageState& s, const Peers& peers) {
     series.hw_throttle.add((bits & kHardwareBits) != 0);
     series.sw_thermal.add((bits & kSwThermalBit) != 0);
     series.power_cap.add((bits & kPowerCapBit) != 0);
-    if (median > 0) series.clock_held_down.add((bits & (kHardwareBits | kSwThermalBit)) != 0 && low);
+    if (median > 0)
+      series.clock_held_down.add((bits & (kHardwareBits | kSwThermalBit)) != 0 && low);
   }
 }
 
@@ -145,7 +146,8 @@ void compare_links(SeriesState& series) {
   const Reading gen = series.get(Metric::pcie_gen), gen_max = series.get(Metric::pcie_gen_max);
   const Reading width = series.get(Metric::pcie_width);
   const Reading width_max = series.get(Metric::pcie_width_max);
-  if (gen.has_value() && gen_max.has_value()) series.pcie_gen_low.add(gen.value() < gen_max.value());
+  if (gen.has_value() && gen_max.has_value())
+    series.pcie_gen_low.add(gen.value() < gen_max.value());
   if (width.has_value() && width_max.has_value()) {
     series.pcie_width_low.add(width.value() < width_max.value());
   }
@@ -155,7 +157,8 @@ void compare_peers(TriageState& s) {
   std::map<std::string_view, Peers> by_model;
   for (const TickInput& in : s.inputs) {
     const SeriesIdentity& who = s.fleet.identity(in.id);
-    if (who.kind != SeriesKind::gpu || !in.util_percent || *in.util_percent < kBusyPercent) continue;
+    if (who.kind != SeriesKind::gpu || !in.util_percent || *in.util_percent < kBusyPercent)
+      continue;
     if (in.levels_proven && in.level <= PowerLevel::floor && in.level != PowerLevel::none) continue;
     SeriesState& series = s.series[in.id];
     compare_links(series);

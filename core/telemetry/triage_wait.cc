@@ -157,7 +157,8 @@ Finding hang_finding(const TriageState& s, const Wait& w, const WaitLimit& limit
   }
   f.next =
       "before anything is killed: flight-recorder dumps of all ranks (different collectives on "
-      "different ranks are conclusive) and the stacks of the odd rank; then restart from the newest "
+      "different ranks are conclusive) and the stacks of the odd rank; then restart from the "
+      "newest "
       "complete checkpoint";
   return f;
 }
@@ -253,9 +254,10 @@ void add_idle(const TriageState& s, Report& report) {
                                                : "");
   add_step_evidence(s, f);
   f.actions = {stopped_early ? Action::collect_evidence : Action::watch};
-  f.next = stopped_early ? "look at the processes and the logs of all ranks: crashed, or blocked on "
-                           "the hosts (storage, data)"
-                         : "none if no run is expected here";
+  f.next = stopped_early
+               ? "look at the processes and the logs of all ranks: crashed, or blocked on "
+                 "the hosts (storage, data)"
+               : "none if no run is expected here";
   report.findings.push_back(std::move(f));
 }
 

@@ -26,8 +26,8 @@ struct Wait {
   Duration length() const { return last - from; }
 };
 
-// Follows the floor through the ticks of a run. A busy tick ends a wait and makes it a healthy one; a
-// tick at which nothing runs at all (idle) ends it without saying that it was healthy.
+// Follows the floor through the ticks of a run. A busy tick ends a wait and makes it a healthy one;
+// a tick at which nothing runs at all (idle) ends it without saying that it was healthy.
 class WaitTracker {
  public:
   void observe(const TickVerdict& tick, WallTime at);

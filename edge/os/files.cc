@@ -116,7 +116,8 @@ class RealFiles final : public Files {
   }
 
  private:
-  // The rename itself must survive a power loss; a file system that refuses this loses nothing else.
+  // The rename itself must survive a power loss; a file system that refuses this loses nothing
+  // else.
   static void sync_folder(const std::string& path) {
     const std::size_t slash = path.rfind('/');
     const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);

@@ -14,8 +14,8 @@ class TimeZone {
   // Errc::not_found for a name that the machine does not know.
   static Result<TimeZone> make(const std::string& name);
 
-  // A local time that was read as if it were UTC -> the moment it means. In the hour that comes twice
-  // the first is meant; in the hour that does not exist, the moment an hour later.
+  // A local time that was read as if it were UTC -> the moment it means. In the hour that comes
+  // twice the first is meant; in the hour that does not exist, the moment an hour later.
   WallTime to_utc(WallTime local) const;
   const std::string& name() const { return name_; }
 

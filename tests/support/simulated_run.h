@@ -30,7 +30,8 @@ class SimulatedRun {
   };
   using Script = std::function<std::optional<Gpu>(int rank)>;
 
-  SimulatedRun(Options options, Triage& triage) : options_(options), triage_(triage), rng_(options.seed) {}
+  SimulatedRun(Options options, Triage& triage)
+      : options_(options), triage_(triage), rng_(options.seed) {}
 
   void play(double seconds, const Script& script);
   void compute(double seconds) { all(seconds, 985, 100); }
