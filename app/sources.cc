@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "app/telemetry_input.h"
+#include "app/zoned_progress.h"
 #include "base/text.h"
 #include "core/progress/progress_decoder.h"
 #include "edge/record/zstd_stream.h"
@@ -37,30 +38,6 @@ Result<std::string> read_head(ByteStream& stream) {
   head.resize(have);
   return head;
 }
-
-// Moves the times of a log by the zone of the reading host.
-class ZonedProgress final : public ProgressSink {
- public:
-  ZonedProgress(ProgressSink& target, const TimeZone* zone) : target_(target), zone_(zone) {}
-  void step(const StepRecord& record) override {
-    StepRecord moved = record;
-    moved.at = move(record.at, record.at_has_zone);
-    target_.step(moved);
-  }
-  void event(const ProgressEvent& event) override {
-    ProgressEvent moved = event;
-    moved.at = move(event.at, event.at_has_zone);
-    target_.event(moved);
-  }
-
- private:
-  std::optional<WallTime> move(std::optional<WallTime> at, bool has_zone) const {
-    if (!at || has_zone || zone_ == nullptr) return at;
-    return zone_->to_utc(*at);
-  }
-  ProgressSink& target_;
-  const TimeZone* zone_;
-};
 
 std::string stem_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');

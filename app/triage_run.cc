@@ -1,29 +1,8 @@
 #include "app/triage_run.h"
 
+#include "app/triage_target.h"
+
 namespace muster {
-namespace {
-
-// Rows and logs straight into one Triage.
-class TriageTarget final : public RowTarget {
- public:
-  explicit TriageTarget(Triage& triage) : triage_(triage) {}
-  void row(const TelemetryRow& row, WallTime at, std::string_view source,
-           std::string_view default_host) override {
-    triage_.row(row, at, source, default_host);
-  }
-  void note(const TelemetryNote& note, std::string_view source,
-            std::string_view default_host) override {
-    triage_.note(note, source, default_host);
-  }
-  void begin_log(std::string_view source) override { triage_.set_progress_source(source); }
-  ProgressSink& log() override { return triage_; }
-
- private:
-  Triage& triage_;
-};
-
-}  // namespace
-
 Result<TriageAnswer> triage_once(const TriageRequest& request, Files& files, Clock& clock) {
   Triage triage(request.triage_options);
   TriageTarget target(triage);

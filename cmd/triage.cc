@@ -4,11 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "app/triage_run.h"
+#include "app/live_run.h"
 #include "base/text.h"
 #include "cmd/telemetry_options.h"
 #include "cmd/verbs.h"
+#include "core/render/phase_text.h"
 #include "edge/config/calibration_file.h"
+#include "edge/os/stop_signal.h"
 
 namespace muster {
 namespace {
@@ -27,6 +29,9 @@ constexpr std::string_view kEpilog =
     "  nvidia-smi --query-gpu=... --format=csv | muster triage -\n"
     "  muster triage power.csv --columns time=time_ms,host=node,node_power_w=power_w\n"
     "  muster triage run.csv --calibration good.toml --json\n"
+    "  muster triage nvml                          the GPUs of this host, looked at for 5 s\n"
+    "  muster triage --follow n1=http://n1:9400/metrics n2=http://n2:9400/metrics\n"
+    "  muster triage --follow \"$(hostname).csv\" --steps train.log\n"
     "\n"
     "A hang is the power floor without one busy sample for max(120 s, 1.5 x the longest healthy\n"
     "wait + 30 s). --rule two-samples calls it after two samples in the shape of a hang; on six\n"
@@ -47,6 +52,12 @@ class TriageVerb final : public Verb {
     options.text("--calibration", &calibration_, "FILE",
                  "bands and waits of a known-good run (muster calibrate)");
     options.choice("--rule", &rule_, {"continuous", "two-samples"}, "when a wait is a hang");
+    options.flag("-f,--follow", &follow_,
+                 "go on: files as they grow, live sources once an interval; a new answer whenever "
+                 "it changes");
+    options.number("--interval", &interval_s_, "SECONDS", "between two looks at live sources");
+    options.number("--for", &for_s_, "SECONDS",
+                   "how long to look at live sources without --follow");
     options.flag("--print-sampler", &print_sampler_,
                  "print the one-line nvidia-smi sampler for a host that has nothing else");
     options.epilog(std::string(kEpilog));
@@ -68,15 +79,48 @@ class TriageVerb final : public Verb {
       if (!calibration) return console.fail(calibration.error());
       request->triage_options.calibration = std::move(*calibration);
     }
+    if (follow_ || has_live_source(*request, real_files())) return live(*request, console);
     const auto answer = triage_once(*request, real_files(), system_clock());
     if (!answer) return console.fail(answer.error());
-    return console.answer(answer->report);
+    return say(*answer, console);
   }
 
  private:
+  static ExitStatus say(const TriageAnswer& answer, Console& console) {
+    const ExitStatus status = console.answer(answer.report);
+    if (!console.json()) console.print(render_phase_text(answer.view, console.width()));
+    return status;
+  }
+
+  ExitStatus live(const TriageRequest& request, Console& console) const {
+    if (interval_s_ < 0.1 || interval_s_ > 3600 || for_s_ <= 0 || for_s_ > 1e6) {
+      console.complain("--interval must be 0.1 to 3600 seconds, --for more than 0");
+      return ExitStatus::usage;
+    }
+    LiveOptions options;
+    options.interval = seconds_to_duration(interval_s_);
+    options.follow = follow_;
+    if (!follow_) options.length = seconds_to_duration(for_s_);
+    const StopOnSignal signals;
+    std::string said;
+    const auto each = [&](const TriageAnswer& answer) {
+      const std::string digest = answer_digest(answer);
+      if (follow_ && digest != said) say(answer, console);
+      said = digest;
+      return true;
+    };
+    const auto last =
+        triage_live(request, options, real_files(), system_clock(), signals.token(), each);
+    if (!last) return console.fail(last.error());
+    if (!follow_) return say(*last, console);
+    return signals.token().stop_requested() ? ExitStatus::interrupted
+                                            : exit_status_of(last->report);
+  }
+
   TelemetryOptions telemetry_;
   std::string calibration_, rule_ = "continuous";
-  bool print_sampler_ = false;
+  bool print_sampler_ = false, follow_ = false;
+  double interval_s_ = 1, for_s_ = 5;
 };
 
 }  // namespace

@@ -1,0 +1,151 @@
+#include "app/live_input.h"
+
+#include "app/telemetry_input.h"
+#include "app/zoned_progress.h"
+#include "core/progress/progress_decoder.h"
+#include "edge/gpu/nvml.h"
+#include "edge/net/exporter_source.h"
+#include "edge/net/url.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kChunkBytes = 64 * 1024;
+
+// Gives rows their time and their source, and passes them on.
+class StampingSink final : public TelemetrySink {
+ public:
+  StampingSink(RowTarget& target, RowClock& clock, const std::string& source,
+               const std::string& host)
+      : target_(target), clock_(clock), source_(source), host_(host) {}
+  void row(const TelemetryRow& row) override {
+    target_.row(row, clock_.stamp(row), source_, host_);
+  }
+  void note(const TelemetryNote& note) override { target_.note(note, source_, host_); }
+
+ private:
+  RowTarget& target_;
+  RowClock& clock_;
+  const std::string& source_;
+  const std::string& host_;
+};
+
+class TailInput final : public LiveInput {
+ public:
+  TailInput(SourceSpec spec, bool log, SourceOptions options, Files& files, Clock& clock)
+      : spec_(std::move(spec)), log_(log), options_(std::move(options)), files_(files),
+        clock_(clock) {}
+  std::string name() const override { return spec_.text; }
+
+  Status poll(MonoTime, RowTarget& target) override {
+    if (!stream_) {
+      auto opened = files_.open(spec_.path);
+      if (!opened) return opened.error();
+      stream_ = std::move(*opened);
+    }
+    for (;;) {
+      const auto n = stream_->read(buffer_);
+      if (!n) return n.error();
+      if (*n == 0) return {};
+      const Status taken = take(std::string_view(buffer_).substr(0, *n), target);
+      if (!taken) return taken;
+    }
+  }
+
+ private:
+  const TimeZone* zone() const {
+    auto it = options_.zones.find(spec_.host);
+    if (it == options_.zones.end()) it = options_.zones.find("");
+    return it == options_.zones.end() ? nullptr : &it->second;
+  }
+
+  Status take(std::string_view bytes, RowTarget& target) {
+    if (!decoder_ && !progress_) {
+      head_ += bytes;
+      // A first line that is not whole yet tells nothing for sure.
+      if (head_.find('\n') == std::string::npos && head_.size() < 8192) return {};
+      if (const Status known = recognise_head(target); !known) return known;
+      bytes = head_;
+    }
+    if (progress_) {
+      ZonedProgress sink(target.log(), zone());
+      progress_->feed(bytes, sink);
+    } else {
+      RowClock& clock = *row_clock_;
+      StampingSink sink(target, clock, spec_.text, spec_.host);
+      decoder_->feed(bytes, sink);
+    }
+    return {};
+  }
+
+  Status recognise_head(RowTarget& target) {
+    if (log_ || looks_like_progress(head_)) {
+      progress_ = std::make_unique<ProgressDecoder>();
+      target.begin_log(spec_.text);
+      return {};
+    }
+    const Dialect dialect = options_.columns.empty() ? recognise(head_) : Dialect::table_csv;
+    if (dialect == Dialect::unknown) {
+      head_.clear();
+      return make_error(Errc::invalid_input,
+                        spec_.text + ": neither GPU telemetry nor a step log that is known here");
+    }
+    decoder_ = make_decoder(dialect, {options_.columns});
+    row_clock_.emplace(clock_.wall(), zone());
+    return {};
+  }
+
+  SourceSpec spec_;
+  bool log_;
+  SourceOptions options_;
+  Files& files_;
+  Clock& clock_;
+  std::unique_ptr<ByteStream> stream_;
+  std::string head_, buffer_ = std::string(kChunkBytes, '\0');
+  std::unique_ptr<Decoder> decoder_;
+  std::unique_ptr<ProgressDecoder> progress_;
+  std::optional<RowClock> row_clock_;
+};
+
+class PolledInput final : public LiveInput {
+ public:
+  PolledInput(std::unique_ptr<TelemetrySource> source, std::string host, Clock& clock)
+      : source_(std::move(source)), name_(source_->name()), host_(std::move(host)), clock_(clock) {}
+  std::string name() const override { return name_; }
+  Status poll(MonoTime deadline, RowTarget& target) override {
+    RowClock clock(clock_.wall(), nullptr);
+    StampingSink sink(target, clock, name_, host_);
+    return source_->read(deadline, sink);
+  }
+
+ private:
+  std::unique_ptr<TelemetrySource> source_;
+  std::string name_, host_;
+  Clock& clock_;
+};
+
+}  // namespace
+
+std::unique_ptr<LiveInput> make_tail(SourceSpec spec, bool log, SourceOptions options, Files& files,
+                                     Clock& clock) {
+  return std::make_unique<TailInput>(std::move(spec), log, std::move(options), files, clock);
+}
+
+std::unique_ptr<LiveInput> make_polled(std::unique_ptr<TelemetrySource> source, std::string host,
+                                       Clock& clock) {
+  return std::make_unique<PolledInput>(std::move(source), std::move(host), clock);
+}
+
+bool is_live(const SourceSpec& spec) {
+  return spec.path == "nvml" || spec.path.starts_with("http://") ||
+         spec.path.starts_with("https://");
+}
+
+Result<std::unique_ptr<TelemetrySource>> open_live(const SourceSpec& spec) {
+  if (spec.path == "nvml") return open_nvml({});
+  auto url = parse_url(spec.path);
+  if (!url) return url.error();
+  return make_exporter_source(spec.text, std::move(*url));
+}
+
+}  // namespace muster

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <stop_token>
+
+#include "app/triage_run.h"
+
+namespace muster {
+
+struct LiveOptions {
+  Duration interval = std::chrono::seconds(1);
+  std::optional<Duration> length;  // stop after; nothing: until stopped
+  // Files are read on as they grow; without it they are read once, before the first poll.
+  bool follow = false;
+};
+
+// True where any source is a live one.
+bool has_live_source(const TriageRequest& request, Files& files);
+
+// Polls live sources (and files that grow) once an interval, and judges after every round. `each` gets
+// every answer and says whether to go on. A source that fails is blind until it answers again; it
+// never ends the others. The answer of the last round is returned; Errc of the source where none could
+// even be opened.
+Result<TriageAnswer> triage_live(const TriageRequest& request, const LiveOptions& options,
+                                 Files& files, Clock& clock, std::stop_token stop,
+                                 const std::function<bool(const TriageAnswer&)>& each);
+
+// What an answer says in short: equal texts mean that nothing changed for the reader.
+std::string answer_digest(const TriageAnswer& answer);
+
+}  // namespace muster
