@@ -13,13 +13,13 @@ class LiveInput {
  public:
   virtual ~LiveInput() = default;
   virtual std::string name() const = 0;
-  // Takes what has come since the last call. An error is what the source is blind with until a later
-  // call succeeds.
+  // Takes what has come since the last call. An error is what the source is blind with until a
+  // later call succeeds.
   virtual Status poll(MonoTime deadline, RowTarget& target) = 0;
 };
 
-// A file that grows: telemetry or a step log, recognised once its first bytes are there. `log`: read
-// as a step log whatever it looks like. A file that is not there yet is an error at each poll.
+// A file that grows: telemetry or a step log, recognised once its first bytes are there. `log`:
+// read as a step log whatever it looks like. A file that is not there yet is an error at each poll.
 std::unique_ptr<LiveInput> make_tail(SourceSpec spec, bool log, SourceOptions options, Files& files,
                                      Clock& clock);
 

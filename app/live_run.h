@@ -18,10 +18,10 @@ struct LiveOptions {
 // True where any source is a live one.
 bool has_live_source(const TriageRequest& request, Files& files);
 
-// Polls live sources (and files that grow) once an interval, and judges after every round. `each` gets
-// every answer and says whether to go on. A source that fails is blind until it answers again; it
-// never ends the others. The answer of the last round is returned; Errc of the source where none could
-// even be opened.
+// Polls live sources (and files that grow) once an interval, and judges after every round. `each`
+// gets every answer and says whether to go on. A source that fails is blind until it answers again;
+// it never ends the others. The answer of the last round is returned; Errc of the source where none
+// could even be opened.
 Result<TriageAnswer> triage_live(const TriageRequest& request, const LiveOptions& options,
                                  Files& files, Clock& clock, std::stop_token stop,
                                  const std::function<bool(const TriageAnswer&)>& each);

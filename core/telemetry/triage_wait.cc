@@ -81,11 +81,10 @@ void add_odd_evidence(const TriageState& s, const Wait& w, Finding& f) {
     if (f.evidence.size() >= 6) break;
     shown += !zero;
     const Reading power = s.series[in.id].power();
+    const std::string util = in.util_percent ? fmt::format("{:.0f} %", *in.util_percent)
+                                             : std::string("utilization unknown");
     f.evidence.push_back(evidence_of(
-        s, in.id,
-        fmt::format("{}: {} {}, {:.0f} W", s.label(in.id),
-                    in.util_percent ? fmt::format("{:.0f} %", *in.util_percent) : "utilization",
-                    in.util_percent ? "" : "unknown", power.value_or(0))));
+        s, in.id, fmt::format("{}: {}, {:.0f} W", s.label(in.id), util, power.value_or(0))));
   }
   f.evidence.push_back({"", std::nullopt,
                         fmt::format("{} ticks at the floor from {} to {}, no busy sample between{}",

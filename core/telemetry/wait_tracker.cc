@@ -68,6 +68,7 @@ void WaitTracker::close_healthy(WallTime at) {
     ++healthy_count_;
     healthy_total_ += length;
     healthy_ = *open_;
+    healthy_->last = at;  // it ended with the first busy tick
   }
   open_.reset();
 }

@@ -33,7 +33,7 @@ class WaitTracker {
   void observe(const TickVerdict& tick, WallTime at);
 
   const std::optional<Wait>& open() const { return open_; }
-  // The newest wait that ended in work.
+  // The newest wait that ended in work; its `last` is the first busy tick.
   const std::optional<Wait>& newest_healthy() const { return healthy_; }
   // Longest healthy wait, from its first floor tick to the first busy one.
   std::optional<Duration> longest_healthy() const { return longest_; }

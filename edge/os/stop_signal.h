@@ -5,8 +5,8 @@
 
 namespace muster {
 
-// Turns the first SIGINT or SIGTERM into a stop request; a second one ends the process at once. Make
-// it in main's thread before other threads start, so that they inherit the blocked signals.
+// Turns the first SIGINT or SIGTERM into a stop request; a second one ends the process at once.
+// Make it in main's thread before other threads start, so that they inherit the blocked signals.
 class StopOnSignal {
  public:
   StopOnSignal();
