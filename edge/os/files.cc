@@ -98,6 +98,8 @@ class RealFiles final : public Files {
   }
 
   Status write_atomic(const std::string& path, std::string_view bytes) override {
+    struct stat st {};
+    if (::stat(path.c_str(), &st) == 0 && !S_ISREG(st.st_mode)) return write_into(path, bytes);
     std::string temporary = path + ".XXXXXX";
     const int fd = ::mkostemp(temporary.data(), O_CLOEXEC);
     if (fd < 0) return errno_error("writing " + path, errno);
@@ -116,6 +118,13 @@ class RealFiles final : public Files {
   }
 
  private:
+  // A device or pipe cannot be replaced by a rename: that would put a file in its place.
+  static Status write_into(const std::string& path, std::string_view bytes) {
+    const Descriptor fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
+    if (fd.get() < 0) return errno_error("writing " + path, errno);
+    return write_all(fd.get(), bytes, path);
+  }
+
   // The rename itself must survive a power loss; a file system that refuses this loses nothing
   // else.
   static void sync_folder(const std::string& path) {

@@ -39,7 +39,7 @@ class Files {
   // Names in the folder, sorted, without "." and "..".
   virtual Result<std::vector<std::string>> list(const std::string& path) = 0;
   // Replaces the file or leaves the old one whole: write to a temporary name in the same folder,
-  // fsync, rename. Mode 0600.
+  // fsync, rename. Mode 0600. A device or pipe is written into, never replaced.
   virtual Status write_atomic(const std::string& path, std::string_view bytes) = 0;
 };
 
