@@ -56,7 +56,9 @@ class CalibrateVerb final : public Verb {
       return ExitStatus::ok;
     }
     const Status written = real_files().write_atomic(output_, encode_calibration(*learned));
-    return written ? ExitStatus::ok : console.fail(written.error());
+    if (written) return ExitStatus::ok;
+    console.complain(written.error().context);
+    return ExitStatus::storage;
   }
 
  private:
