@@ -38,6 +38,7 @@ class TailInput final : public LiveInput {
   std::string name() const override { return spec_.text; }
 
   Status poll(MonoTime, RowTarget& target) override {
+    if (rejected_) return *rejected_;
     if (!stream_) {
       auto opened = files_.open(spec_.path);
       if (!opened) return opened.error();
@@ -48,7 +49,8 @@ class TailInput final : public LiveInput {
       if (!n) return n.error();
       if (*n == 0) return {};
       const Status taken = take(std::string_view(buffer_).substr(0, *n), target);
-      if (!taken) return taken;
+      // A pipe blocks until more comes: what is there is judged first.
+      if (!taken || spec_.path == "-") return taken;
     }
   }
 
@@ -86,9 +88,9 @@ class TailInput final : public LiveInput {
     }
     const Dialect dialect = options_.columns.empty() ? recognise(head_) : Dialect::table_csv;
     if (dialect == Dialect::unknown) {
-      head_.clear();
-      return make_error(Errc::invalid_input,
-                        spec_.text + ": neither GPU telemetry nor a step log that is known here");
+      rejected_ = make_error(Errc::invalid_input,
+                             spec_.text + ": neither GPU telemetry nor a step log that is known here");
+      return *rejected_;
     }
     decoder_ = make_decoder(dialect, {options_.columns});
     row_clock_.emplace(clock_.wall(), zone());
@@ -105,6 +107,7 @@ class TailInput final : public LiveInput {
   std::unique_ptr<Decoder> decoder_;
   std::unique_ptr<ProgressDecoder> progress_;
   std::optional<RowClock> row_clock_;
+  std::optional<Error> rejected_;  // what it is was looked at once
 };
 
 class PolledInput final : public LiveInput {

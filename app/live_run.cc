@@ -44,18 +44,27 @@ class LiveRun {
       }
       once.source_options.step_logs.clear();
     }
-    if (watched_.empty() && last) return *last;
+    if (watched_.empty() && once.sources.empty() && last) return *last;
     if (once.sources.empty() && once.source_options.step_logs.empty()) return {};
     auto read = read_sources(once.sources, once.source_options, files_, clock_, target_);
-    if (!read) return read.error();
+    if (!read) {
+      if (watched_.empty()) return read.error();
+      fixed_.blind.push_back({"files", read.error().context, true});
+      return {};
+    }
     for (Blind& blind : read->blind) fixed_.blind.push_back(std::move(blind));
     for (std::string& note : read->notes) fixed_.notes.push_back(std::move(note));
     return {};
   }
 
+  // One dead source must not take the time of those behind it: each gets its share.
   TriageAnswer round(MonoTime deadline) {
+    const Duration share = std::max<Duration>(
+        (deadline - clock_.mono()) / static_cast<std::int64_t>(std::max<std::size_t>(
+                                         watched_.size(), 1)),
+        std::chrono::milliseconds(200));
     for (Watched& w : watched_) {
-      const Status polled = w.input->poll(deadline, target_);
+      const Status polled = w.input->poll(clock_.mono() + share, target_);
       w.failure = polled ? std::nullopt : std::optional(polled.error());
     }
     const WallTime now = judged_now();

@@ -20,7 +20,9 @@ Result<TriageAnswer> triage_once(const TriageRequest& request, Files& files, Clo
 
 Result<Calibration> calibrate_once(const TriageRequest& request, const std::string& name,
                                    Files& files, Clock& clock) {
-  Triage triage(request.triage_options);
+  TriageOptions options = request.triage_options;
+  options.learn = true;
+  Triage triage(options);
   TriageTarget target(triage);
   const auto summary = read_sources(request.sources, request.source_options, files, clock, target);
   if (!summary) return summary.error();

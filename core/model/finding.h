@@ -52,7 +52,8 @@ struct Report {
   std::vector<std::string> notes;
 };
 
-// Orders findings: severity, then confidence, then the order in which they were added.
+// Orders findings: severity, then confidence, then the order in which they were added; hints of low
+// confidence stand below warnings that are sure.
 void sort_findings(std::vector<Finding>& findings);
 
 }  // namespace muster

@@ -8,7 +8,9 @@ namespace muster {
 namespace {
 
 Calibration learned(std::uint64_t seed, double save_s) {
-  Triage triage({});
+  TriageOptions options;
+  options.learn = true;
+  Triage triage(options);
   SimulatedRun run({.seed = seed}, triage);
   run.compute(300);
   run.save(save_s);

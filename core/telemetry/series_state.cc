@@ -1,5 +1,6 @@
 #include "core/telemetry/series_state.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace muster {
@@ -21,6 +22,11 @@ std::optional<double> CounterTrack::rate_per_s() const {
 }
 
 void Tally::add(bool hit) {
+  // The newest hundred or so count: what began or ended after hours must show.
+  if (judged >= 120) {
+    judged /= 2;
+    hits /= 2;
+  }
   ++judged;
   hits += hit;
   recent = static_cast<std::uint8_t>((recent << 1) | (hit ? 1 : 0));
@@ -30,7 +36,12 @@ bool Tally::two_of_last_three() const {
   return judged >= 3 && std::popcount(static_cast<unsigned>(recent & 7)) >= 2;
 }
 
+bool SeriesState::told(WallTime when) const {
+  return at - when <= seconds_to_duration(std::max(10.0, 5 * period_s.value_or(2)));
+}
+
 Reading SeriesState::power() const {
+  if (!told(power_told)) return Reading::absent(Absence::not_reported);
   const Reading board = get(Metric::power_w);
   if (board.has_value()) return board;
   const Reading instant = get(Metric::power_instant_w);
@@ -41,7 +52,7 @@ Reading SeriesState::power() const {
 
 std::optional<double> SeriesState::util() const {
   const Reading util = get(Metric::util_gpu_percent);
-  if (!util.has_value()) return std::nullopt;
+  if (!util.has_value() || !told(util_told)) return std::nullopt;
   return util.value();
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/time.h"
 #include "core/model/reading.h"
@@ -41,6 +42,7 @@ struct SeriesState {
   bool spoke = false;      // since the last tick
   std::uint64_t rows = 0;
   std::optional<double> period_s;  // smoothed distance of its rows
+  WallTime power_told{}, util_told{};  // when power and utilization were last spoken of
   Bands bands;
   double bands_limit_w = -1, bands_reference_w = -1;  // what `bands` was made from
 
@@ -51,23 +53,28 @@ struct SeriesState {
   std::uint32_t frozen_rows = 0;    // newest rows in a row with the same odd power value
   std::uint64_t power_hash = 0;     // of the first kHashedRows power values
   std::uint32_t hashed = 0;
-  bool power_varies = false;
+  std::uint32_t power_changes = 0;
   bool lost = false, needs_reset = false;
   double high_sum_w = 0;
   std::uint64_t high_rows = 0;
 
   CounterTrack ecc_corrected, ecc_uncorrected, link_downed, symbol_errors;
   std::optional<double> first_xid;
+  std::vector<int> new_xids;  // codes that the gauge changed to, at most eight
   bool port_was_active = false;
   Tally hw_throttle, sw_thermal, power_cap, pcie_gen_low, pcie_width_low, low_power, low_clock;
   Tally clock_held_down;  // throttled and slower than its peers
-  double low_power_ratio_sum = 0;
+  double low_power_ratio = 1;  // of the newest low sample
 
   static constexpr std::uint32_t kHashedRows = 32;
 
   Reading get(Metric m) const { return newest[static_cast<std::size_t>(m)]; }
+  // A source that goes on without these has not told them: an old value is not kept for ever.
   Reading power() const;
   std::optional<double> util() const;
+
+ private:
+  bool told(WallTime when) const;
 };
 
 }  // namespace muster

@@ -18,7 +18,8 @@ std::optional<Duration> between(const std::optional<LogTime>& from,
                                 const std::optional<LogTime>& to) {
   if (!from || !to || from->has_date != to->has_date) return std::nullopt;
   Duration d = to->at - from->at;
-  if (!to->has_date && d < Duration{}) d += kDay;
+  // Only a fall of half a day is midnight; a smaller one is another rank's clock.
+  if (!to->has_date && d < -kDay / 2) d += kDay;
   if (d < Duration{}) return std::nullopt;
   return d;
 }
@@ -29,8 +30,7 @@ WallTime LogTime::near(WallTime reference) const {
   if (has_date) return at;
   const Duration in_day = at.time_since_epoch() % kDay;
   WallTime moment(reference.time_since_epoch() / kDay * kDay + in_day);
-  if (moment - reference > kDay / 2) moment -= kDay;
-  if (reference - moment > kDay / 2) moment += kDay;
+  if (moment - reference > std::chrono::hours(1)) moment -= kDay;
   return moment;
 }
 
@@ -43,18 +43,21 @@ void StepTrack::step(const StepRecord& record) {
   const std::optional<LogTime> at = time_of(record.at, record.at_has_date);
   if (record.step_s) {
     step_seconds.add(*record.step_s);
-  } else if (last_step && record.step > *last_step && !open_save && !open_eval) {
+  } else if (last_step && record.step > *last_step && !saving && !evaluating) {
     if (const auto d = between(last_step_at, at)) {
       step_seconds.add(duration_to_seconds(*d) / static_cast<double>(record.step - *last_step));
     }
   }
   ++steps;
+  saving = evaluating = false;  // a step ends what it stands behind
+  if (record.target_step) target_step = record.target_step;
+  // Logs of several ranks, or older parts of one, may come in any order: the newest time stands.
+  const bool older = at && last_step_at && at->has_date && last_step_at->has_date &&
+                     at->at < last_step_at->at;
+  if (older) return;
   last_step = record.step;
   last_step_line = record.line;
   if (at) last_step_at = at;
-  if (record.target_step) target_step = record.target_step;
-  open_save.reset();  // a step ends what it stands behind
-  open_eval.reset();
 }
 
 void StepTrack::event(const ProgressEvent& event) {
@@ -63,33 +66,35 @@ void StepTrack::event(const ProgressEvent& event) {
   const Quote quote{std::string(event.text.substr(0, 400)), event.line};
   switch (event.kind) {
     case ProgressKind::save_begin:
-      open_save = at.value_or(LogTime{});
+      saving = true;
+      save_began = at;
       save_quote = quote;
       break;
     case ProgressKind::save_end:
       if (event.duration) {
         note_save(*event.duration);
-      } else if (const auto d = between(open_save, at)) {
+      } else if (const auto d = between(save_began, at)) {
         note_save(*d);
       }
-      open_save.reset();
+      saving = false;
+      save_began.reset();
       save_quote = quote;
       break;
     case ProgressKind::save_known:
       if (event.duration) note_save(*event.duration);
       if (!save_quote) save_quote = quote;
       break;
-    case ProgressKind::eval_begin: open_eval = at.value_or(LogTime{}); break;
-    case ProgressKind::eval_end: open_eval.reset(); break;
+    case ProgressKind::eval_begin: evaluating = true; break;
+    case ProgressKind::eval_end: evaluating = false; break;
     case ProgressKind::compile:
-      newest_compile = at.value_or(LogTime{});
+      newest_compile = at;
       compile_quote = quote;
       break;
-    case ProgressKind::startup: newest_startup = at.value_or(LogTime{}); break;
     case ProgressKind::finished: finished = true; break;
     case ProgressKind::restarted: finished = false; break;
     case ProgressKind::error: error_quote = quote; break;
     case ProgressKind::monitor_stuck: monitor_quote = quote; break;
+    case ProgressKind::startup:
     case ProgressKind::epoch_end: break;
   }
 }

@@ -15,7 +15,8 @@ struct LogTime {
   WallTime at{};
   bool has_date = true;
 
-  // The moment that is meant, given one near it: a bare clock becomes the nearest such moment.
+  // The moment that is meant, given the newest moment known: a bare clock becomes the last such
+  // moment that is not more than an hour after it.
   WallTime near(WallTime reference) const;
 };
 
@@ -36,7 +37,8 @@ class StepTrack : public ProgressSink {
   std::optional<std::int64_t> last_step, target_step;
   std::uint64_t last_step_line = 0;
   std::optional<LogTime> last_step_at;
-  std::optional<LogTime> open_save, open_eval, newest_compile, newest_startup;
+  bool saving = false, evaluating = false;   // begun in the log, no end and no step since
+  std::optional<LogTime> save_began, newest_compile;
   std::optional<Duration> longest_save;
   std::optional<Quote> save_quote, compile_quote, error_quote, monitor_quote;
   bool finished = false;

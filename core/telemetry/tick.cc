@@ -57,7 +57,7 @@ TickVerdict at_the_floor(const Counts& c) {
     v.shape = Shape::uniform;
   } else if (c.zero == 0) {
     v.shape = c.busy * 10 >= c.util * 9 ? Shape::all_spinning : Shape::scatter;
-  } else if (c.zero == 1 && c.busy > 0) {
+  } else if (c.zero == 1 && c.busy > 0 && c.busy * 10 >= (c.util - 1) * 9) {
     v.odd = c.last_zero->id;
     v.shape = c.last_zero->rank0 ? Shape::rank0_zero : Shape::one_zero;
     if (c.last_zero->rank0) v.phase = Phase::checkpoint_wait;
@@ -99,7 +99,7 @@ TickVerdict judge_tick(std::span<const TickInput> gpus) {
   if (low == c.n) return at_the_floor(c);
   if (c.n >= 3 && low + 1 == c.n && c.busy * 10 >= c.util * 9 && c.util * 2 >= c.n) {
     // One rank works, the others spin and wait for it.
-    return {Phase::waiting, Shape::one_busy, c.last_busy_above->id, false, true};
+    return {Phase::waiting, Shape::one_busy, c.last_busy_above->id, false, false};
   }
   return above_the_floor(c);
 }

@@ -38,6 +38,10 @@ void track_counters(SeriesState& s, const MetricReading& r, WallTime at) {
     case Metric::ib_state: s.port_was_active = s.port_was_active || value == 4; break;
     case Metric::last_xid:
       if (!s.first_xid) s.first_xid = value;
+      if (value != *s.first_xid && value > 0 && value < 1e6 && s.new_xids.size() < 8) {
+        const int code = static_cast<int>(value);
+        if (s.new_xids.empty() || s.new_xids.back() != code) s.new_xids.push_back(code);
+      }
       break;
     default: break;
   }
@@ -51,7 +55,7 @@ void note_absence(SeriesState& s, const MetricReading& r) {
 
 // Takes the readings of a row; a live board never draws 0 W, so that is a failed read.
 void take_readings(SeriesState& s, const TelemetryRow& row, WallTime at) {
-  const Reading before = s.power();
+  const Reading before = s.rows > 0 ? s.power() : Reading();
   bool has_power = false;
   s.lost = s.needs_reset = false;
   for (const MetricReading& r : row.readings) {
@@ -63,6 +67,8 @@ void take_readings(SeriesState& s, const TelemetryRow& row, WallTime at) {
       s.zero_watts = true;
     }
     has_power = has_power || power;
+    if (power) s.power_told = at;
+    if (r.metric == Metric::util_gpu_percent) s.util_told = at;
     s.newest[static_cast<std::size_t>(r.metric)] = reading;
     track_counters(s, {r.metric, reading}, at);
     note_absence(s, {r.metric, reading});
@@ -74,7 +80,7 @@ void take_readings(SeriesState& s, const TelemetryRow& row, WallTime at) {
   if (!power.has_value() || !before.has_value()) return;
   const bool same = power.value() == before.value() && has_decimals(power.value());
   s.frozen_rows = same ? s.frozen_rows + 1 : 0;
-  s.power_varies = s.power_varies || power.value() != before.value();
+  s.power_changes += power.value() != before.value();
 }
 
 void track_period(SeriesState& s, WallTime at) {
@@ -142,13 +148,16 @@ void Triage::row(const TelemetryRow& row, WallTime at, std::string_view source,
 void Triage::note(const TelemetryNote& note, std::string_view source,
                   std::string_view default_host) {
   for (NoteSeen& seen : state_->notes) {
-    const bool same = seen.kind == note.kind && seen.source == source && seen.pci == note.pci &&
+    const bool same = seen.kind == note.kind && seen.source == source && seen.host == default_host && seen.pci == note.pci &&
                       seen.index == note.index;
     if (!same) continue;
     ++seen.count;
     return;
   }
-  if (state_->notes.size() >= kNotesKept) return;
+  // Damaged lines by the thousand must not crowd out a lost GPU.
+  const bool minor = note.kind == NoteKind::damaged_line || note.kind == NoteKind::schema ||
+                     note.kind == NoteKind::truncated;
+  if (state_->notes.size() >= (minor ? kNotesKept / 4 : kNotesKept)) return;
   NoteSeen seen{note.kind, std::string(note.text.substr(0, limits::kEvidenceChars)),
                 std::string(source), std::string(default_host), std::string(note.pci),
                 note.index, note.line, 1};

@@ -41,6 +41,7 @@ struct TriageOptions {
   Calibration calibration;                       // empty: the defaults per GPU model
   HangRule rule = HangRule::continuous;
   Duration min_hang = std::chrono::seconds(120);
+  bool learn = false;  // keep what calibrate() needs
 };
 
 struct TriageState;  // core/telemetry/triage_state.h

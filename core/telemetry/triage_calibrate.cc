@@ -40,6 +40,8 @@ std::optional<CalibratedBands> learn(const std::string& model, const PowerHistog
   const double high_w = quantile(h.work, 0.90);
   if (high_w <= 0 || total_of(h.work) < 10) return std::nullopt;
   const bool node = model == "node";
+  // A GPU that never drew half its limit was never at work, whatever its utilization said.
+  if (h.limit_w && high_w < 0.45 * *h.limit_w) return std::nullopt;
   const double floor_top = (node ? 0.52 : 0.42) * high_w;
   CalibratedBands b;
   b.model = model;

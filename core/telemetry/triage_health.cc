@@ -28,7 +28,7 @@ Finding gpu_finding(const TriageState& s, SeriesId id, Severity severity, Confid
 
 std::string value_text(Reading r, std::string_view format_unit) {
   if (!r.has_value()) return "-";
-  return fmt::format("{:.4g} {}", r.value(), format_unit);
+  return fmt::format("{:.4g}{}{}", r.value(), format_unit.empty() ? "" : " ", format_unit);
 }
 
 std::string state_text(const TriageState& s, SeriesId id) {
@@ -54,13 +54,19 @@ void add_straggler(const TriageState& s, SeriesId id, std::vector<Finding>& out)
   const bool low = g.low_power.judged >= 3 && g.low_power.share() >= 0.8;
   const bool throttled = g.hw_throttle.two_of_last_three() || g.sw_thermal.share() >= 0.5;
   if (!low || throttled) return;
-  const double ratio = g.low_power_ratio_sum / g.low_power.hits;
+  // Three samples of one second are no load test.
+  if (g.at - g.first_at < std::chrono::seconds(20)) return;
+  const double ratio = g.low_power_ratio;
   const bool slow_clock = g.low_clock.judged >= 3 && g.low_clock.share() >= 0.8;
   Finding f = gpu_finding(
-      s, id, Severity::warning, Confidence::medium, Cause::gpu_power_straggler,
-      fmt::format("{} draws {:.0f} % of what its peers draw under the same load{}; no throttle "
-                  "reason is set",
-                  s.label(id), ratio * 100, slow_clock ? ", at a lower clock" : ""));
+      s, id, Severity::warning,
+      // Without a model the peers may be other hardware.
+      s.fleet.identity(id).name.empty() ? Confidence::low : Confidence::medium,
+      Cause::gpu_power_straggler,
+      fmt::format("{} draws {:.0f} % of what its peers draw under the same load{}; {}",
+                  s.label(id), ratio * 100, slow_clock ? ", at a lower clock" : "",
+                  g.hw_throttle.judged > 0 ? "no throttle reason is set"
+                                           : "whether it is throttled is not told"));
   add_peer_evidence(s, id, f);
   f.actions = {Action::drain_host, Action::power_cycle_host, Action::check_power_cooling};
   f.next = "take the node out, cut its power fully, compare power under load again; the network is "
@@ -89,7 +95,7 @@ void add_throttle(const TriageState& s, SeriesId id, std::vector<Finding>& out) 
   const Reading mask = g.get(Metric::throttle_mask);
   if (mask.has_value()) {
     f.evidence.push_back(evidence_of(
-        s, id, fmt::format("clock event reasons {:#x}", static_cast<std::uint64_t>(mask.value()))));
+        s, id, fmt::format("clock event reasons {:#x}", throttle_bits(mask))));
   }
   f.actions = {Action::check_power_cooling, Action::drain_host};
   f.next = "temperature, fans, power supplies and cables of that node";
@@ -103,10 +109,11 @@ void add_pcie(const TriageState& s, SeriesId id, std::vector<Finding>& out) {
   if (!gen && !width) return;
   Finding f = gpu_finding(
       s, id, Severity::warning, Confidence::high, Cause::pcie_link_degraded,
-      fmt::format("{}: PCIe link at Gen{:.0f} x{:.0f} under load, it can do Gen{:.0f} x{:.0f}",
-                  s.label(id), g.get(Metric::pcie_gen).value_or(0),
-                  g.get(Metric::pcie_width).value_or(0), g.get(Metric::pcie_gen_max).value_or(0),
-                  g.get(Metric::pcie_width_max).value_or(0)));
+      fmt::format("{}: PCIe link at generation {} width {} under load, it can do {} and {}",
+                  s.label(id), value_text(g.get(Metric::pcie_gen), ""),
+                  value_text(g.get(Metric::pcie_width), ""),
+                  value_text(g.get(Metric::pcie_gen_max), ""),
+                  value_text(g.get(Metric::pcie_width_max), "")));
   f.evidence.push_back(evidence_of(s, id, state_text(s, id)));
   f.actions = {Action::drain_host, Action::check_power_cooling, Action::recheck};
   f.next = "reseat the GPU or riser, read the link again under load";
@@ -179,28 +186,31 @@ constexpr XidMeaning kXids[] = {
 void add_xid(const TriageState& s, SeriesId id, std::vector<Finding>& out) {
   const SeriesState& g = s.series[id];
   const Reading newest = g.get(Metric::last_xid);
-  if (!g.first_xid || !newest.has_value() || newest.value() <= 0) return;
-  const int code = static_cast<int>(newest.value());
-  if (*g.first_xid == newest.value()) {
+  if (!g.first_xid || !newest.has_value()) return;
+  if (g.new_xids.empty()) {
+    if (*g.first_xid <= 0 || *g.first_xid >= 1e6) return;
     // The gauge keeps its value for ever: an old event, or the same one again; the log knows.
     Finding f = gpu_finding(s, id, Severity::info, Confidence::medium, Cause::stale_metric,
                             fmt::format("{}: the gauge shows Xid {} since before this recording; "
                                         "it keeps an old value",
-                                        s.label(id), code));
+                                        s.label(id), static_cast<int>(*g.first_xid)));
     f.culprits.clear();
     f.actions = {Action::recheck};
     f.next = "read the kernel log of that host for its time";
     out.push_back(std::move(f));
     return;
   }
+  // The table stands in the order of weight; one finding a GPU is enough.
   for (const XidMeaning& xid : kXids) {
-    if (xid.code != code) continue;
+    const int code = xid.code;
+    if (std::find(g.new_xids.begin(), g.new_xids.end(), code) == g.new_xids.end()) continue;
     out.push_back(gpu_finding(s, id, xid.severity, Confidence::high, xid.cause,
                               fmt::format("{}: Xid {} in this recording", s.label(id), code)));
     out.back().evidence.push_back(evidence_of(s, id, fmt::format("last Xid {} -> {}",
                                                                  *g.first_xid, code)));
     out.back().actions = {xid.action, Action::collect_evidence};
     out.back().next = "read the kernel log around it: the first Xid counts, not the last";
+    return;
   }
 }
 
@@ -232,7 +242,8 @@ void add_limits(const TriageState& s, std::vector<Finding>& out) {
   std::map<std::string_view, std::map<double, std::vector<SeriesId>>> by_model;
   for (SeriesId id = 0; id < s.series.size(); ++id) {
     const Reading limit = s.series[id].get(Metric::power_limit_w);
-    if (limit.has_value() && s.in_run(id)) {
+    // Unnamed GPUs may be of several models.
+    if (limit.has_value() && s.in_run(id) && !s.fleet.identity(id).name.empty()) {
       by_model[s.fleet.identity(id).name][limit.value()].push_back(id);
     }
   }

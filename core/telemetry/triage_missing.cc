@@ -178,7 +178,7 @@ void add_duplicates(const TriageState& s, Report& report) {
   std::map<std::uint64_t, std::vector<SeriesId>> by_hash;
   for (SeriesId id = 0; id < s.series.size(); ++id) {
     const SeriesState& g = s.series[id];
-    if (g.hashed == SeriesState::kHashedRows && g.power_varies) by_hash[g.power_hash].push_back(id);
+    if (g.hashed == SeriesState::kHashedRows && g.power_changes >= 8) by_hash[g.power_hash].push_back(id);
   }
   for (const auto& [hash, ids] : by_hash) {
     if (ids.size() < 2) continue;
@@ -310,8 +310,10 @@ void add_unproven(const TriageState& s, Report& report) {
   const bool power = std::any_of(s.series.begin(), s.series.end(),
                                  [](const SeriesState& g) { return g.power_rows > 0; });
   if (!power) return;
-  report.notes.push_back("the phase is unknown: no power limit, no GPU model, no calibration, and "
-                         "only one level of power was seen (add name,power.limit to the query)");
+  report.blind.push_back({"phase",
+                          "no power limit, no GPU model, no calibration, and only one level of "
+                          "power was seen (add name,power.limit to the query)",
+                          true});
 }
 
 }  // namespace

@@ -25,6 +25,7 @@ struct OpenSegment {
   MedianSketch power_w, util_percent;
   std::uint32_t ticks = 0;
   std::optional<SeriesId> odd;
+  bool odd_steady = true;  // always the same one
 };
 
 struct NoteSeen {
@@ -98,6 +99,8 @@ void add_wait_findings(const TriageState& s, Report& report);
 void add_health_findings(const TriageState& s, Report& report);
 void add_missing_findings(const TriageState& s, WallTime now, Report& report);
 
+// The throttle mask as bits; 0 where it is absent or no such number.
+std::uint64_t throttle_bits(Reading mask);
 Evidence evidence_of(const TriageState& s, SeriesId id, std::string text);
 
 }  // namespace muster

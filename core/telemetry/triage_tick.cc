@@ -13,7 +13,7 @@ constexpr double kBusyPercent = 90, kZeroPercent = 5;
 // the same state lie within 6 %, nodes within 5 %.
 constexpr double kStragglerRatio = 0.78, kPeerSpread = 0.15, kLowClockRatio = 0.90;
 constexpr std::size_t kPeersMin = 4;  // the one and three to hold it against
-constexpr std::size_t kSegmentsKept = 64, kRecentTicks = 30;
+constexpr std::size_t kSegmentsKept = 64, kRecentTicks = 30, kModelsLearned = 64;
 
 // Bits of the clock event reasons.
 constexpr std::uint64_t kIdleBit = 0x1, kPowerCapBit = 0x4, kSwThermalBit = 0x20;
@@ -81,6 +81,7 @@ void mark_activity(TriageState& s) {
   const bool computing = s.tick.phase == Phase::compute || s.tick.phase == Phase::communication;
   for (const TickInput& in : s.inputs) {
     SeriesState& series = s.series[in.id];
+    if (!in.util_percent && in.level == PowerLevel::none) continue;
     const double util = in.util_percent.value_or(in.level >= PowerLevel::mid ? 100 : 0);
     if (util >= 80 || (util > kZeroPercent && in.level >= PowerLevel::mid)) {
       series.ever_active = true;
@@ -115,7 +116,7 @@ void compare_power(TriageState& s, const Peers& peers) {
     SeriesState& series = s.series[peers.ids[i]];
     const double ratio = peers.watts[i] / median;
     series.low_power.add(ratio < kStragglerRatio);
-    if (ratio < kStragglerRatio) series.low_power_ratio_sum += ratio;
+    if (ratio < kStragglerRatio) series.low_power_ratio = ratio;
   }
 }
 
@@ -131,7 +132,7 @@ void compare_clocks(TriageState& s, const Peers& peers) {
     if (median > 0 && peers.clocks[i] > 0) series.low_clock.add(low);
     const Reading mask = series.get(Metric::throttle_mask);
     if (!mask.has_value()) continue;
-    const auto bits = static_cast<std::uint64_t>(mask.value());
+    const std::uint64_t bits = throttle_bits(mask);
     const bool judged = (bits & kIdleBit) == 0;
     if (!judged) continue;
     series.hw_throttle.add((bits & kHardwareBits) != 0);
@@ -157,7 +158,7 @@ void compare_peers(TriageState& s) {
   std::map<std::string_view, Peers> by_model;
   for (const TickInput& in : s.inputs) {
     const SeriesIdentity& who = s.fleet.identity(in.id);
-    if (who.kind != SeriesKind::gpu || !in.util_percent || *in.util_percent < kBusyPercent)
+    if (!s.series[in.id].spoke || who.kind != SeriesKind::gpu || !in.util_percent || *in.util_percent < kBusyPercent)
       continue;
     if (in.levels_proven && in.level <= PowerLevel::floor && in.level != PowerLevel::none) continue;
     SeriesState& series = s.series[in.id];
@@ -166,7 +167,9 @@ void compare_peers(TriageState& s) {
     if (!power.has_value()) continue;
     Peers& peers = by_model[who.name];
     peers.ids.push_back(in.id);
-    peers.watts.push_back(power.value());
+    // Held against its own limit, so that a lower cap is not taken for a lame GPU.
+    const double limit_w = series.get(Metric::power_limit_w).value_or(0);
+    peers.watts.push_back(limit_w > 0 ? power.value() / limit_w : power.value());
     peers.clocks.push_back(series.get(Metric::sm_clock_mhz).value_or(0));
   }
   for (const auto& [model, peers] : by_model) {
@@ -193,7 +196,10 @@ void settle_middle(TriageState& s) {
 void add_to_segment(const TriageState& s, OpenSegment& open) {
   open.segment.to = s.tick_at;
   ++open.ticks;
-  if (s.tick.odd) open.odd = s.tick.odd;
+  if (s.tick.odd) {
+    open.odd_steady = open.odd_steady && (!open.odd || open.odd == s.tick.odd);
+    open.odd = s.tick.odd;
+  }
   if (s.tick.shape != Shape::none) open.segment.shape = s.tick.shape;
   std::vector<double> watts, utils;
   for (const TickInput& in : s.inputs) {
@@ -254,6 +260,7 @@ void fill_histograms(TriageState& s) {
     const Reading power = series.power();
     if (!series.spoke || !power.has_value()) continue;
     const SeriesIdentity& who = s.fleet.identity(in.id);
+    if (s.histograms.size() >= kModelsLearned) return;
     PowerHistogram& h = s.histograms[who.kind == SeriesKind::node ? "node" : who.name];
     const bool zero = in.util_percent && *in.util_percent <= kZeroPercent;
     h.add(zero ? h.zero : h.work, power.value());
@@ -264,6 +271,11 @@ void fill_histograms(TriageState& s) {
 }
 
 }  // namespace
+
+std::uint64_t throttle_bits(Reading mask) {
+  const double value = mask.value_or(0);
+  return value >= 0 && value < 9e18 ? static_cast<std::uint64_t>(value) : 0;
+}
 
 void PowerHistogram::add(std::vector<std::uint32_t>& bins, double watts) {
   if (bins.empty()) bins.resize(kBins);
@@ -305,8 +317,8 @@ void close_tick(TriageState& s) {
   settle_middle(s);
   mark_activity(s);
   compare_peers(s);
-  fill_histograms(s);
-  s.waits.observe(s.tick, s.tick_at);
+  if (s.options.learn) fill_histograms(s);
+  s.waits.observe(s.tick, s.tick_at, s.waits.open() && is_hang(s, *s.waits.open()));
   grow_segments(s);
   ++s.phase_ticks[static_cast<std::size_t>(s.tick.phase)];
   ++s.ticks;

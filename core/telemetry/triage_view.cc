@@ -28,7 +28,7 @@ std::string label_of(const TriageState& s, SeriesId id) {
   return full;
 }
 
-GpuView view_of(const TriageState& s, SeriesId id, WallTime now) {
+GpuView view_of(const TriageState& s, SeriesId id, const TickInput* in, WallTime now) {
   const SeriesState& g = s.series[id];
   const SeriesIdentity& who = s.fleet.identity(id);
   GpuView v;
@@ -47,11 +47,9 @@ GpuView view_of(const TriageState& s, SeriesId id, WallTime now) {
   if (v.power_w.has_value() && g.bands.full_w > 0) {
     v.power_ratio = Reading::of(v.power_w.value() / g.bands.full_w);
   }
-  const auto in = std::find_if(s.inputs.begin(), s.inputs.end(),
-                               [&](const TickInput& input) { return input.id == id; });
   v.age = std::max(now - g.at, Duration{});
   v.stale = !s.fresh(id) || v.age > std::chrono::seconds(30);
-  if (in != s.inputs.end()) v.phase = phase_of(in->level, in->util_percent, in->levels_proven);
+  if (in != nullptr) v.phase = phase_of(in->level, in->util_percent, in->levels_proven);
   v.odd = s.tick.odd == id;
   return v;
 }
@@ -93,9 +91,12 @@ FleetView Triage::view(WallTime now) const {
     v.phase_for = open.to - open.from;
     v.segments.push_back(std::move(open));
   }
+  auto in = s.inputs.begin();  // in the order of ids, like the series
   for (SeriesId id = 0; id < s.series.size(); ++id) {
+    const bool judged = in != s.inputs.end() && in->id == id;
+    const TickInput* input = judged ? &*in++ : nullptr;
     if (s.fleet.identity(id).kind != SeriesKind::port && s.series[id].rows > 0) {
-      v.gpus.push_back(view_of(s, id, now));
+      v.gpus.push_back(view_of(s, id, input, now));
     }
   }
   std::stable_sort(v.gpus.begin(), v.gpus.end(),

@@ -41,14 +41,26 @@ bool steps_went_on(const TriageState& s, const Wait& w) {
   return last && *last > w.from + std::min<Duration>(two_steps(s), 60s);
 }
 
-// The log ends before the wait, so nothing moved since.
+// Nothing moved in the log for the time that two steps take.
 bool steps_frozen(const TriageState& s, const Wait& w) {
   const auto last = last_step_at(s);
-  return last && !steps_went_on(s, w) && w.last - *last > two_steps(s);
+  return last && w.last - *last > two_steps(s);
+}
+
+// How long nothing has moved: from the last step where the log went on inside the wait.
+Duration still_for(const TriageState& s, const Wait& w) {
+  return steps_went_on(s, w) ? w.last - *last_step_at(s) : w.length();
 }
 
 bool odd_is_sure(const Wait& w) {
   return w.odd && w.odd_ticks * 5 >= w.ticks * 4;
+}
+
+// A spare GPU that never worked here, and draws idle power, is no rank that others wait for.
+bool took_part(const TriageState& s, SeriesId id) {
+  const SeriesState& g = s.series[id];
+  if (g.ever_active) return true;
+  return !g.bands.relative && g.bands.level_of(g.power()) == PowerLevel::floor;
 }
 
 bool one_rank_shape(const Wait& w) {
@@ -135,7 +147,7 @@ Finding hang_finding(const TriageState& s, const Wait& w, const WaitLimit& limit
   f.cause = Cause::collective_hang;
   f.since = w.from;
   f.culprits = {{CulpritKind::unknown, ""}};
-  if (one_rank_shape(w) && odd_is_sure(w)) f.culprits = {s.blame(*w.odd)};
+  if (one_rank_shape(w) && odd_is_sure(w) && took_part(s, *w.odd)) f.culprits = {s.blame(*w.odd)};
   if (w.shape == Shape::rank0_zero && limit.saving) f.cause = Cause::slow_save;
   const bool blind_power = w.shape == Shape::none || w.shape == Shape::scatter;
   if (blind_power && f.confidence == Confidence::low) {
@@ -205,7 +217,7 @@ Finding waiting_finding(const TriageState& s, const Wait& w, const WaitLimit& li
 void add_open_wait(const TriageState& s, Report& report) {
   const Wait& w = *s.waits.open();
   const WaitLimit limit = wait_limit(s, w);
-  if (steps_went_on(s, w)) {
+  if (steps_went_on(s, w) && !is_hang(s, w)) {
     report.notes.push_back("power is at the floor while the step log goes on: no hang");
     return;
   }
@@ -288,7 +300,7 @@ void add_middle_band(const TriageState& s, Report& report) {
              now.to - now.from >= s.options.min_hang) {
     f.severity = Severity::warning;
     f.cause = Cause::one_rank_long_work;
-    f.culprits = {s.blame(*s.segment->odd)};
+    if (s.segment->odd_steady) f.culprits = {s.blame(*s.segment->odd)};
     f.summary = fmt::format("{} works while all others wait at the power floor for {}",
                             s.label(*s.segment->odd), length);
     f.actions = {Action::collect_evidence, Action::raise_timeout};
@@ -301,16 +313,16 @@ void add_middle_band(const TriageState& s, Report& report) {
 
 void add_save_share(const TriageState& s, Report& report) {
   const auto from = s.waits.first_busy(), to = s.waits.last_busy();
-  if (!from || !to || *to - *from < 10min || s.waits.healthy_count() < 3) return;
+  if (!from || !to || *to - *from < 10min || s.waits.save_count() < 3) return;
   const double share =
-      duration_to_seconds(s.waits.healthy_total()) / duration_to_seconds(*to - *from);
+      duration_to_seconds(s.waits.save_total()) / duration_to_seconds(*to - *from);
   if (share <= 0.20) return;
   Finding f;
   f.severity = Severity::warning;
   f.confidence = Confidence::medium;
   f.cause = Cause::checkpoint_dominated;
-  f.summary = fmt::format("{:.0f} % of {} went into {} waits at the power floor (longest {})",
-                          share * 100, format_duration(*to - *from), s.waits.healthy_count(),
+  f.summary = fmt::format("{:.0f} % of {} went into {} saves at the power floor (longest {})",
+                          share * 100, format_duration(*to - *from), s.waits.save_count(),
                           format_duration(s.waits.longest_healthy().value_or(Duration{})));
   f.actions = {Action::fix_config};
   f.next = "save less often, or in the background";
@@ -327,22 +339,21 @@ WaitLimit wait_limit(const TriageState& s, const Wait& wait) {
   }
   out.limit = s.options.min_hang;
   if (out.known) out.limit = std::max(out.limit, *out.known * 3 / 2 + 30s);
-  out.saving = s.steps.open_save.has_value();
+  out.saving = s.steps.saving;
   if (out.saving) {
     out.limit = std::max({out.limit, kUnknownSave, s.steps.longest_save.value_or(Duration{}) * 3});
   } else if (wait.shape == Shape::rank0_zero && !out.known) {
     out.limit = std::max(out.limit, kUnknownSave);
   }
-  if (s.steps.open_eval) out.limit = std::max(out.limit, kUnknownSave);
+  if (s.steps.evaluating) out.limit = std::max(out.limit, kUnknownSave);
   const bool starting = !wait.after_work && s.steps.seen && s.steps.steps == 0;
   if (starting) out.limit = std::max(out.limit, kStartUp);
   return out;
 }
 
 bool is_hang(const TriageState& s, const Wait& wait) {
-  if (steps_went_on(s, wait)) return false;
   if (s.options.rule == HangRule::two_samples) return wait.one_zero_run >= 2;
-  return wait.length() >= wait_limit(s, wait).limit;
+  return still_for(s, wait) >= wait_limit(s, wait).limit;
 }
 
 void add_wait_findings(const TriageState& s, Report& report) {

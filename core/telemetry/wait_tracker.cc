@@ -4,15 +4,18 @@
 
 namespace muster {
 
-void WaitTracker::observe(const TickVerdict& tick, WallTime at) {
+void WaitTracker::observe(const TickVerdict& tick, WallTime at, bool hung) {
   if (tick.busy) {
-    if (open_) close_healthy(at);
+    if (open_ && !hung) close_healthy(at);
+    open_.reset();
     if (!first_busy_) first_busy_ = at;
     last_busy_ = at;
     return;
   }
-  if (!tick.at_floor) {  // idle or nothing known: an idle GPU is not a healthy end of a wait
-    if (tick.phase != Phase::unknown) open_.reset();
+  if (!tick.at_floor) {
+    // Idle ends a wait without making it healthy; where nothing is known, or one rank works while
+    // the others wait, it stays open as it is.
+    if (tick.phase != Phase::unknown && tick.shape != Shape::one_busy) open_.reset();
     return;
   }
   if (!open_) {
@@ -55,7 +58,6 @@ void WaitTracker::extend(const TickVerdict& tick, WallTime at) {
     --odd_balance_;
   }
   w.odd = odd_candidate_;
-  w.odd_rank0_ticks += tick.shape == Shape::rank0_zero;
 }
 
 void WaitTracker::close_healthy(WallTime at) {
@@ -63,14 +65,12 @@ void WaitTracker::close_healthy(WallTime at) {
   if (open_->after_work) {
     longest_ = std::max(longest_.value_or(Duration{}), length);
     if (open_->shape == Shape::rank0_zero) {
-      longest_save_ = std::max(longest_save_.value_or(Duration{}), length);
+      ++save_count_;
+      save_total_ += length;
     }
-    ++healthy_count_;
-    healthy_total_ += length;
     healthy_ = *open_;
     healthy_->last = at;  // it ended with the first busy tick
   }
-  open_.reset();
 }
 
 }  // namespace muster

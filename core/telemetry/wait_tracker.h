@@ -18,7 +18,6 @@ struct Wait {
   Shape shape = Shape::none;             // the most frequent
   std::optional<SeriesId> odd;           // the one that was odd in most ticks of a one-rank shape
   std::uint32_t odd_ticks = 0;
-  std::uint32_t odd_rank0_ticks = 0;
   // Ticks in a row in the shape of a hang by the two-samples rule (one_zero with the same rank).
   std::uint32_t one_zero_run = 0;
 
@@ -30,17 +29,17 @@ struct Wait {
 // a tick at which nothing runs at all (idle) ends it without saying that it was healthy.
 class WaitTracker {
  public:
-  void observe(const TickVerdict& tick, WallTime at);
+  // `hung`: the open wait has been called a hang; when it ends it teaches nothing about healthy ones.
+  void observe(const TickVerdict& tick, WallTime at, bool hung);
 
   const std::optional<Wait>& open() const { return open_; }
   // The newest wait that ended in work; its `last` is the first busy tick.
   const std::optional<Wait>& newest_healthy() const { return healthy_; }
   // Longest healthy wait, from its first floor tick to the first busy one.
   std::optional<Duration> longest_healthy() const { return longest_; }
-  // Longest healthy wait in the shape of a save.
-  std::optional<Duration> longest_save() const { return longest_save_; }
-  std::uint32_t healthy_count() const { return healthy_count_; }
-  Duration healthy_total() const { return healthy_total_; }
+  // Healthy waits in the shape of a save: how many, how long together.
+  std::uint32_t save_count() const { return save_count_; }
+  Duration save_total() const { return save_total_; }
   // From the first busy tick to the newest tick.
   std::optional<WallTime> first_busy() const { return first_busy_; }
   std::optional<WallTime> last_busy() const { return last_busy_; }
@@ -50,9 +49,9 @@ class WaitTracker {
   void close_healthy(WallTime at);
 
   std::optional<Wait> open_, healthy_;
-  std::optional<Duration> longest_, longest_save_;
-  std::uint32_t healthy_count_ = 0;
-  Duration healthy_total_{};
+  std::optional<Duration> longest_;
+  std::uint32_t save_count_ = 0;
+  Duration save_total_{};
   std::optional<WallTime> first_busy_, last_busy_;
   std::array<std::uint32_t, 16> shapes_{};  // ticks of the open wait, by Shape
   std::uint32_t odd_balance_ = 0;           // majority vote over `odd` (Boyer-Moore)

@@ -24,11 +24,11 @@ StopOnSignal::StopOnSignal() {
     const timespec pause{0, 100'000'000};
     while (!done.stop_requested()) {
       if (sigtimedwait(&waited, nullptr, &pause) < 0) continue;
-      pthread_sigmask(SIG_UNBLOCK, &waited, nullptr);
       stop_.request_stop();
+      // The second one ends the process, whatever the other threads are blocked in.
       signal(SIGINT, SIG_DFL);
       signal(SIGTERM, SIG_DFL);
-      return;
+      pthread_sigmask(SIG_UNBLOCK, &waited, nullptr);
     }
   });
 }
