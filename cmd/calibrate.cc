@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
@@ -53,7 +54,9 @@ class CalibrateVerb final : public Verb {
     if (!compare_.empty()) return compare(*learned, console);
     if (output_.empty()) {
       console.print(encode_calibration(*learned));
-      return ExitStatus::ok;
+      if (std::ferror(stdout) == 0) return ExitStatus::ok;
+      console.complain("standard output could not be written; the calibration is not complete");
+      return ExitStatus::internal;
     }
     const Status written = real_files().write_atomic(output_, encode_calibration(*learned));
     if (written) return ExitStatus::ok;

@@ -1,0 +1,243 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "tests/support/shell.h"
+
+// `muster triage` as a newcomer and an attacker would use it: the real binary, real files.
+
+namespace muster {
+namespace {
+
+using testing_support::run_shell;
+using testing_support::shell_word;
+using testing_support::TemporaryFolder;
+
+const std::string kMuster = shell_word(std::string(MUSTER_BINARY_DIR) + "/cmd/muster");
+
+// Six seconds of two GPUs.
+std::string small_csv(const std::string& watts = "500.00 W", const std::string& separator = ", ",
+                      const std::string& end = "\n", const std::string& after_first = "") {
+  const auto join = [&](const std::vector<std::string>& cells) {
+    std::string line;
+    for (const std::string& cell : cells) line += (line.empty() ? "" : separator) + cell;
+    return line + end;
+  };
+  std::string out = join({"timestamp", "index", "power.draw [W]", "utilization.gpu [%]"});
+  for (int s = 0; s < 6; ++s) {
+    for (int gpu = 0; gpu < 2; ++gpu) {
+      out += join(
+          {"2026/11/30 06:00:0" + std::to_string(s) + ".000", std::to_string(gpu), watts, "99 %"});
+    }
+    if (s == 2) out += after_first;
+  }
+  return out;
+}
+
+std::string named_host_csv(const std::string& host) {
+  std::string out = "time,host,index,power.draw [W]\n";
+  for (const char* second : {"00", "01", "02"}) {
+    out += std::string("2026-11-30T06:00:") + second + "Z," + host + ",0,[N/A]\n";
+  }
+  return out;
+}
+
+std::string junk() {
+  std::string out;
+  unsigned state = 7;
+  for (int i = 0; i < 3000; ++i)
+    out += static_cast<char>((state = state * 1664525 + 1013904223) >> 24);
+  return out;
+}
+
+const std::string kKernelLog =
+    "[   12.3] NVRM: Xid (PCI:0000:1b:00): 79, pid=1, GPU has fallen off the bus.\n";
+const std::string kLostLine =
+    "Unable to determine the device handle for GPU 0000:1B:00.0: Unknown Error\n";
+const std::string kNotKnown = "neither GPU telemetry nor a step log that is known here";
+const std::string kRightToLeft = "\xe2\x80\xae";
+
+// iconv refuses what is not UTF-8.
+bool is_valid_utf8(const TemporaryFolder& folder, const std::string& text) {
+  return run_shell("iconv -f UTF-8 -t UTF-8 " + shell_word(folder.write(".text", text)) +
+                   " >/dev/null")
+             .status == 0;
+}
+
+struct Row {
+  const char* name;
+  std::vector<std::pair<std::string, std::string>> files;
+  std::string command;  // after "triage", run by sh inside the folder
+  int status;
+  std::vector<std::string> says;
+};
+
+const std::vector<Row>& rows() {
+  static const std::vector<Row> kRows = {
+      {"nothing_given", {}, "", 64, {"which telemetry?"}},
+      {"missing_file", {}, "gone.csv", 65, {"gone.csv: No such file"}},
+      {"missing_beside_good",
+       {{"a.csv", small_csv()}},
+       "a.csv gone.csv",
+       3,
+       {"gone.csv", "a.csv: nvidia-smi query CSV"}},
+      {"empty_file", {{"a.csv", ""}}, "a.csv", 65, {"a.csv: empty"}},
+      {"empty_folder", {}, ".", 65, {".: no files in it"}},
+      {"mixture",
+       {{"a.csv", small_csv()}, {"junk.bin", junk()}, {"kern.log", kKernelLog}},
+       ".",
+       3,
+       {"./junk.bin", "./kern.log", "./a.csv: nvidia-smi query CSV"}},
+      {"junk", {{"junk.bin", junk()}}, "junk.bin", 65, {"junk.bin: " + kNotKnown}},
+      {"kernel_log", {{"kern.log", kKernelLog}}, "kern.log", 65, {"kern.log: " + kNotKnown}},
+      {"empty_standard_input", {}, "- </dev/null", 65, {"-: empty"}},
+      {"standard_input", {{"a.csv", small_csv()}}, "- <a.csv", 0, {"-: nvidia-smi query CSV"}},
+      {"two_hosts",
+       {{"n1.csv", small_csv()}, {"n2.csv", small_csv()}},
+       "n1.csv n2.csv",
+       0,
+       {"host n1", "host n2"}},
+      {"named_host", {{"a.csv", small_csv()}}, "n7=a.csv", 0, {"host n7"}},
+      {"bad_columns",
+       {{"a.csv", small_csv()}},
+       "a.csv --columns bogus",
+       64,
+       {"\"bogus\" is not OURS=THEIRS"}},
+      {"unknown_column",
+       {{"a.csv", small_csv()}},
+       "a.csv --columns foo=bar",
+       64,
+       {"\"foo\" is neither time"}},
+      {"columns_not_there",
+       {{"a.csv", small_csv()}},
+       "a.csv --columns time=t,power_w=p",
+       65,
+       {"a.csv: no row of telemetry in it"}},
+      {"good_columns",
+       {{"a.csv", "t,n,p\n1715275642063,7,2355\n1715275644063,7,2375\n"}},
+       "a.csv --columns time=t,host=n,node_power_w=p",
+       0,
+       {"a.csv: "}},
+      {"bad_zone", {{"a.csv", small_csv()}}, "a.csv --tz Nowhere/X", 64, {"Nowhere/X"}},
+      {"good_zone", {{"a.csv", small_csv()}}, "a.csv --tz +09:00", 0, {"+09:00"}},
+      {"no_calibration",
+       {{"a.csv", small_csv()}},
+       "a.csv --calibration gone.toml",
+       65,
+       {"gone.toml: No such file"}},
+      {"foreign_calibration",
+       {{"a.csv", small_csv()}, {"c.toml", "schema = \"x\"\n"}},
+       "a.csv --calibration c.toml",
+       65,
+       {"c.toml: no calibration: its schema"}},
+      {"cut_last_line",
+       {{"a.csv", small_csv().substr(0, small_csv().size() - 9)}},
+       "a.csv",
+       0,
+       {"a.csv:13: the last line is cut"}},
+      {"nul_tail",
+       {{"a.csv", small_csv() + std::string(100, '\0')}},
+       "a.csv",
+       0,
+       {"a.csv:14: NUL bytes in the line"}},
+      {"two_headings", {{"a.csv", small_csv() + small_csv()}}, "a.csv", 0, {"of 6 ticks"}},
+      {"windows",
+       {{"a.csv", "\xef\xbb\xbf" + small_csv("500.00 W", ", ", "\r\n")}},
+       "a.csv",
+       0,
+       {"of 6 ticks"}},
+      {"decimal_commas", {{"a.csv", small_csv("500,00 W", ";")}}, "a.csv", 0, {"of 6 ticks"}},
+      {"lost_gpu",
+       {{"a.csv", small_csv("500.00 W", ", ", "\n", kLostLine)}},
+       "a.csv",
+       2,
+       {"0000:1b:00 is lost", "a.csv:8", "of 6 ticks"}},
+      {"no_index",
+       {{"a.csv",
+         "timestamp, power.draw [W]\n2026/11/30 06:00:00.000, 500.00 W\n"
+         "2026/11/30 06:00:00.000, 510.00 W\n"}},
+       "a.csv",
+       0,
+       {"rows name no GPU: they were numbered"}},
+      {"no_power",
+       {{"a.csv", small_csv("[N/A]")}},
+       "a.csv",
+       3,
+       {"board power of all 2 series missing", "not idle"}},
+  };
+  return kRows;
+}
+
+TEST(TriageCommand, Table) {
+  for (const Row& row : rows()) {
+    SCOPED_TRACE(row.name);
+    const TemporaryFolder folder;
+    for (const auto& [name, text] : row.files) folder.write(name, text);
+    const auto run = run_shell("cd " + shell_word(folder.path()) + " && TZ=UTC " + kMuster +
+                               " triage " + row.command);
+    EXPECT_EQ(run.status, row.status) << run.output;
+    for (const std::string& part : row.says) {
+      EXPECT_NE(run.output.find(part), std::string::npos) << part << "\nnot in\n" << run.output;
+    }
+  }
+}
+
+// Names with ESC, a right-to-left override and a broken UTF-8 byte, as host and as path.
+TEST(TriageCommand, ControlCharactersAreNeverRaw) {
+  const TemporaryFolder folder;
+  const std::string name = "n\x1b[31m" + kRightToLeft + "\xff" + "1";
+  folder.write(name + ".csv", named_host_csv(name));
+  for (const std::string& argument :
+       std::vector<std::string>{".", "./" + name + ".csv", "gone" + name}) {
+    for (const char* json : {"", "--json "}) {
+      const auto run = run_shell("cd " + shell_word(folder.path()) + " && " + kMuster + " triage " +
+                                 json + shell_word(argument));
+      const bool gone = argument.starts_with("gone");
+      EXPECT_EQ(run.status, gone ? 65 : 3) << run.output;
+      if (!gone && *json != '\0') {
+        EXPECT_TRUE(run.output.starts_with("{")) << run.output;
+      }
+      EXPECT_EQ(run.output.find('\x1b'), std::string::npos) << argument << json;
+      // JSON is for programs: there the override is a character like others.
+      if (*json == '\0') {
+        EXPECT_EQ(run.output.find(kRightToLeft), std::string::npos) << argument << json;
+      }
+      EXPECT_TRUE(is_valid_utf8(folder, run.output)) << argument << json;
+    }
+  }
+}
+
+TEST(TriageCommand, OutputThatCannotBeWrittenIsNotAnAnswer) {
+  const TemporaryFolder folder;
+  const std::string command = kMuster + " triage " + shell_word(folder.write("a.csv", small_csv()));
+  for (const char* target : {">&-", ">/dev/full"}) {
+    const auto run = run_shell(command + " " + target);
+    EXPECT_EQ(run.status, 70) << target << run.output;
+    EXPECT_NE(run.output.find("standard output could not be written"), std::string::npos) << target;
+  }
+  const auto run = run_shell(command + " | head -1");
+  EXPECT_EQ(run.status, 0);
+  EXPECT_EQ(std::count(run.output.begin(), run.output.end(), '\n'), 1) << run.output;
+}
+
+TEST(TriageCommand, UnreadableFile) {
+  if (const auto reason = testing_support::reason_to_skip("setpriv"); !reason.empty()) {
+    GTEST_SKIP() << reason;
+  }
+  const TemporaryFolder folder;
+  const std::string path = folder.write("a.csv", small_csv());
+  // Root reads any file, so it runs the program without its capabilities.
+  const auto run =
+      run_shell("chmod 000 " + shell_word(path) + " && if [ \"$(id -u)\" = 0 ]; then " +
+                "setpriv --inh-caps=-all --bounding-set=-all " + kMuster + " triage " +
+                shell_word(path) + "; else " + kMuster + " triage " + shell_word(path) + "; fi");
+  EXPECT_EQ(run.status, 77) << run.output;
+  EXPECT_NE(run.output.find("Permission denied"), std::string::npos) << run.output;
+}
+
+}  // namespace
+}  // namespace muster
