@@ -43,11 +43,15 @@ class TailInput final : public LiveInput {
       auto opened = files_.open(spec_.path);
       if (!opened) return opened.error();
       stream_ = std::move(*opened);
+      taken_ = 0;
+      const auto info = files_.stat(spec_.path);
+      id_ = info ? info->id : 0;
     }
     for (;;) {
       const auto n = stream_->read(buffer_);
       if (!n) return n.error();
-      if (*n == 0) return {};
+      if (*n == 0) return at_end();
+      taken_ += *n;
       const Status taken = take(std::string_view(buffer_).substr(0, *n), target);
       // A pipe blocks until more comes: what is there is judged first.
       if (!taken || spec_.path == "-") return taken;
@@ -55,6 +59,19 @@ class TailInput final : public LiveInput {
   }
 
  private:
+  // Rotated or cut: the new file is read from its start at the next poll. Gone: blind until it is back.
+  Status at_end() {
+    if (spec_.path == "-") return {};
+    const auto info = files_.stat(spec_.path);
+    if (info && info->id == id_ && info->bytes >= taken_) return {};
+    stream_.reset();
+    head_.clear();
+    decoder_.reset();
+    progress_.reset();
+    if (!info) return info.error();
+    return {};
+  }
+
   const TimeZone* zone() const {
     auto it = options_.zones.find(spec_.host);
     if (it == options_.zones.end()) it = options_.zones.find("");
@@ -107,6 +124,7 @@ class TailInput final : public LiveInput {
   std::unique_ptr<Decoder> decoder_;
   std::unique_ptr<ProgressDecoder> progress_;
   std::optional<RowClock> row_clock_;
+  std::uint64_t taken_ = 0, id_ = 0;
   std::optional<Error> rejected_;  // what it is was looked at once
 };
 

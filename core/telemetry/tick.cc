@@ -61,6 +61,11 @@ TickVerdict at_the_floor(const Counts& c) {
     v.odd = c.last_zero->id;
     v.shape = c.last_zero->rank0 ? Shape::rank0_zero : Shape::one_zero;
     if (c.last_zero->rank0) v.phase = Phase::checkpoint_wait;
+  } else if (c.zero > c.busy) {
+    // A few that spin among many at 0 % are no collective: the end of a job, or another job.
+    v.at_floor = false;
+    v.phase = Phase::context_idle;
+    v.shape = Shape::several_zero;
   } else {
     v.shape = c.busy > 0 ? Shape::several_zero : Shape::scatter;
   }

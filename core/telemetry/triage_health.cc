@@ -49,6 +49,19 @@ void add_peer_evidence(const TriageState& s, SeriesId odd, Finding& f) {
   }
 }
 
+// A lame board and a rank with less to do look alike in power. It is more than a hint where the
+// hardware is known to be the same, the clock is known, and the rank is at neither end of a pipeline.
+Confidence straggler_confidence(const TriageState& s, SeriesId id) {
+  const SeriesIdentity& who = s.fleet.identity(id);
+  if (who.name.empty() || s.series[id].low_clock.judged < 3) return Confidence::low;
+  int last_rank = 0;
+  for (SeriesId other = 0; other < s.series.size(); ++other) {
+    last_rank = std::max(last_rank, s.fleet.identity(other).rank.value_or(0));
+  }
+  const bool end = who.rank && (*who.rank == 0 || *who.rank == last_rank);
+  return end ? Confidence::low : Confidence::medium;
+}
+
 void add_straggler(const TriageState& s, SeriesId id, std::vector<Finding>& out) {
   const SeriesState& g = s.series[id];
   const bool low = g.low_power.judged >= 3 && g.low_power.share() >= 0.8;
@@ -60,8 +73,7 @@ void add_straggler(const TriageState& s, SeriesId id, std::vector<Finding>& out)
   const bool slow_clock = g.low_clock.judged >= 3 && g.low_clock.share() >= 0.8;
   Finding f = gpu_finding(
       s, id, Severity::warning,
-      // Without a model the peers may be other hardware.
-      s.fleet.identity(id).name.empty() ? Confidence::low : Confidence::medium,
+      straggler_confidence(s, id),
       Cause::gpu_power_straggler,
       fmt::format("{} draws {:.0f} % of what its peers draw under the same load{}; {}",
                   s.label(id), ratio * 100, slow_clock ? ", at a lower clock" : "",
@@ -69,8 +81,8 @@ void add_straggler(const TriageState& s, SeriesId id, std::vector<Finding>& out)
                                            : "whether it is throttled is not told"));
   add_peer_evidence(s, id, f);
   f.actions = {Action::drain_host, Action::power_cycle_host, Action::check_power_cooling};
-  f.next = "take the node out, cut its power fully, compare power under load again; the network is "
-           "not the reason";
+  f.next = "take the node out, cut its power fully, compare power under load again, if all ranks do the "
+           "same work";
   out.push_back(std::move(f));
 }
 

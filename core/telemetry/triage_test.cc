@@ -51,13 +51,15 @@ TEST(Triage, AnswersByScript) {
       {"rank 3 apart, not for long", {}, [](auto& r) { r.compute(300), r.apart(60, 3); },
        "info medium undetermined"},
       {"rank 3 apart", {}, [](auto& r) { r.compute(300), r.apart(130, 3); },
+       "critical low collective_hang rank:3"},
+      {"rank 3 apart for ten minutes", {}, [](auto& r) { r.compute(300), r.apart(610, 3); },
        "critical medium collective_hang rank:3"},
       {"rank 3 apart, no rank told", {.tell_rank = false},
        [](auto& r) { r.compute(300), r.apart(130, 11); },
-       "critical medium collective_hang gpu:n2/3"},
+       "critical low collective_hang gpu:n2/3"},
       {"rank 3 apart, model and limit unknown", {.model = "", .tell_limit = false},
        [](auto& r) { r.compute(300), r.apart(130, 3); },
-       "critical medium collective_hang rank:3"},
+       "critical low collective_hang rank:3"},
       {"apart after a longer save: 1.5 x 118 + 30 s", {},
        [](auto& r) { r.compute(300), r.save(118), r.compute(60), r.apart(200, 3); },
        "info medium undetermined"},
@@ -68,11 +70,24 @@ TEST(Triage, AnswersByScript) {
        [](auto& r) { r.compute(300), r.apart(100, 3), r.compute(1), r.apart(100, 3); },
        "info medium undetermined"},
       {"all spin", {}, [](auto& r) { r.compute(300), r.all(130, 192, 100); },
-       "critical medium collective_hang unknown:"},
+       "critical low collective_hang unknown:"},
       {"rank 0 apart for eleven minutes, no save known", {},
        [](auto& r) { r.compute(300), r.save(660); }, "critical low collective_hang rank:0"},
-      {"the sampler started in the hang", {}, [](auto& r) { r.apart(150, 3); },
+      {"starting, or the sampler started in the hang", {}, [](auto& r) { r.apart(320, 3); },
+       "info medium undetermined"},
+      {"the sampler started in a long hang", {}, [](auto& r) { r.apart(1900, 3); },
        "critical medium collective_hang rank:3"},
+      {"the job ended, one GPU still spins", {},
+       [](auto& r) {
+         r.compute(300);
+         r.play(300, [](int k) { return SimulatedRun::Gpu{k == 5 ? 190.0 : 135.0, k == 5 ? 100.0 : 0}; });
+       },
+       "info medium gpus_idle"},
+      {"half of the GPUs are not used", {},
+       [](auto& r) {
+         r.play(300, [](int k) { return k % 2 ? SimulatedRun::Gpu{135, 0} : SimulatedRun::Gpu{985, 100}; });
+       },
+       "healthy"},
       {"steps go on at low power", {},
        [](auto& r) {
          r.compute(300), r.log_step(10, 100), r.apart(70, 3), r.log_step(11, 100), r.apart(70, 3);
@@ -95,7 +110,7 @@ TEST(Triage, AnswersByScript) {
        [](auto& r) {
          r.play(60, [](int k) { return SimulatedRun::Gpu{k == 5 ? 600.0 : 985.0, 100}; });
        },
-       "warning medium gpu_power_straggler gpu:n1/5"},
+       "warning low gpu_power_straggler gpu:n1/5"},
       {"one rank works, the others wait", {},
        [](auto& r) {
          r.compute(60);
@@ -179,7 +194,7 @@ TEST(Triage, ABystanderIsNoCulprit) {
   };
   run.play(60, others(985, 100));
   run.play(200, others(192, 100));
-  EXPECT_EQ(answer(run.report()), "critical medium collective_hang unknown:");
+  EXPECT_EQ(answer(run.report()), "critical low collective_hang unknown:");
 }
 
 TEST(Triage, AVanishedGpuIsMissingNotIdle) {

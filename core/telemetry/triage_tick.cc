@@ -77,16 +77,27 @@ void gather_inputs(TriageState& s) {
   }
 }
 
+// GPUs that never worked here and stand at 0 % while others work are not of this run.
+void leave_out_bystanders(TriageState& s) {
+  const bool work = std::any_of(s.inputs.begin(), s.inputs.end(),
+                                [](const TickInput& in) { return in.level >= PowerLevel::mid; });
+  if (!work) return;
+  std::erase_if(s.inputs, [&](const TickInput& in) {
+    SeriesState& series = s.series[in.id];
+    const bool bystander = !series.ever_active && in.util_percent &&
+                           *in.util_percent <= kZeroPercent && in.level <= PowerLevel::floor;
+    series.idle_beside_work += bystander;
+    return bystander;
+  });
+}
+
 void mark_activity(TriageState& s) {
-  const bool computing = s.tick.phase == Phase::compute || s.tick.phase == Phase::communication;
   for (const TickInput& in : s.inputs) {
     SeriesState& series = s.series[in.id];
     if (!in.util_percent && in.level == PowerLevel::none) continue;
     const double util = in.util_percent.value_or(in.level >= PowerLevel::mid ? 100 : 0);
     if (util >= 80 || (util > kZeroPercent && in.level >= PowerLevel::mid)) {
       series.ever_active = true;
-    } else if (computing && util <= kZeroPercent && in.level <= PowerLevel::floor) {
-      ++series.idle_beside_work;
     }
     if (in.level == PowerLevel::high) {
       series.high_sum_w += series.power().value();
@@ -313,6 +324,7 @@ Culprit TriageState::blame(SeriesId id) const {
 void close_tick(TriageState& s) {
   update_reference(s);
   gather_inputs(s);
+  leave_out_bystanders(s);
   s.tick = judge_tick(s.inputs);
   settle_middle(s);
   mark_activity(s);

@@ -95,8 +95,10 @@ void add_odd_evidence(const TriageState& s, const Wait& w, Finding& f) {
     const Reading power = s.series[in.id].power();
     const std::string util = in.util_percent ? fmt::format("{:.0f} %", *in.util_percent)
                                              : std::string("utilization unknown");
+    const std::string watts = power.has_value() ? fmt::format("{:.0f} W", power.value())
+                                                : std::string("power unknown");
     f.evidence.push_back(evidence_of(
-        s, in.id, fmt::format("{}: {}, {:.0f} W", s.label(in.id), util, power.value_or(0))));
+        s, in.id, fmt::format("{}: {}, {}", s.label(in.id), util, watts)));
   }
   f.evidence.push_back({"", std::nullopt,
                         fmt::format("{} ticks at the floor from {} to {}, no busy sample between{}",
@@ -120,8 +122,11 @@ void add_step_evidence(const TriageState& s, Finding& f) {
 Confidence hang_confidence(const TriageState& s, const Wait& w, const WaitLimit& limit) {
   if (steps_frozen(s, w)) return w.shape == Shape::none ? Confidence::medium : Confidence::high;
   if (w.shape == Shape::none || w.shape == Shape::scatter) return Confidence::low;
-  if (w.longest_gap > kSparseGap && w.ticks < 5) return Confidence::low;
-  // A save of unknown length to a slow server looks the same.
+  // What lies in a gap was not seen.
+  if (w.longest_gap > kSparseGap && w.longest_gap * 10 > w.length() * 3) return Confidence::low;
+  // A first save of unknown length looks the same, and so do compilation and loading before work.
+  if (!w.after_work && w.length() < kStartUp) return Confidence::low;
+  if (!limit.known && w.length() < kUnknownSave) return Confidence::low;
   if (w.shape == Shape::rank0_zero && !limit.known) return Confidence::low;
   return Confidence::medium;
 }
@@ -346,8 +351,9 @@ WaitLimit wait_limit(const TriageState& s, const Wait& wait) {
     out.limit = std::max(out.limit, kUnknownSave);
   }
   if (s.steps.evaluating) out.limit = std::max(out.limit, kUnknownSave);
-  const bool starting = !wait.after_work && s.steps.seen && s.steps.steps == 0;
-  if (starting) out.limit = std::max(out.limit, kStartUp);
+  if (!wait.after_work && s.steps.steps == 0) {
+    out.limit = std::max(out.limit, s.steps.seen ? kStartUp : kUnknownSave);
+  }
   return out;
 }
 

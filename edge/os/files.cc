@@ -75,6 +75,7 @@ class RealFiles final : public Files {
     FileInfo info;
     if (S_ISREG(st.st_mode)) info.type = FileInfo::Type::file;
     if (S_ISDIR(st.st_mode)) info.type = FileInfo::Type::folder;
+    info.id = static_cast<std::uint64_t>(st.st_ino);
     info.bytes = static_cast<std::uint64_t>(st.st_size);
     info.modified = wall_from_ns(static_cast<std::int64_t>(st.st_mtim.tv_sec) * 1'000'000'000 +
                                  st.st_mtim.tv_nsec);

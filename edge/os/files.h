@@ -27,6 +27,7 @@ struct FileInfo {
   enum class Type : std::uint8_t { file, folder, other };
   Type type = Type::other;
   std::uint64_t bytes = 0;
+  std::uint64_t id = 0;  // changes when another file takes the name
   WallTime modified{};
 };
 
