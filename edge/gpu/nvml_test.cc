@@ -124,6 +124,31 @@ TEST_F(Nvml, MismatchThenReopened) {
   EXPECT_EQ(kept.rows.size(), 8U);
 }
 
+TEST_F(Nvml, RenumberedGpusKeepTheirUuid) {
+  scenario("");
+  const auto source = open();
+  Kept kept;
+  ASSERT_TRUE(read(*source, kept));
+  std::ofstream(path_) << "gpu uuid=GPU-7 power=607\n";
+  ASSERT_TRUE(read(*source, kept));
+  EXPECT_EQ(kept.rows.size(), 1U);
+  EXPECT_EQ(kept.uuids[0], "GPU-7");
+}
+
+TEST_F(Nvml, StartRefused) {
+  const std::pair<const char*, NoteKind> kRows[] = {{"init 9", NoteKind::driver_missing},
+                                                    {"init 4", NoteKind::device_access},
+                                                    {"init 999", NoteKind::device_access},
+                                                    {"init 17", NoteKind::source_error}};
+  for (const auto& [head, note] : kRows) {
+    SCOPED_TRACE(head);
+    scenario("", head);
+    Kept kept;
+    EXPECT_EQ(read(*open(), kept).error().code, Errc::unavailable);
+    EXPECT_EQ(kept.notes, std::vector{note});
+  }
+}
+
 TEST_F(Nvml, MissingLibrary) {
   EXPECT_EQ(open_nvml({.library = "libno-such-nvml.so.1"}).error().code, Errc::unsupported);
 }
