@@ -71,7 +71,8 @@ TEST_F(Nvml, FaultOfOneLeavesTheOthers) {
     std::size_t notes;
   } kRows[] = {
       {"fail=15@1", Absence::lost, 1},           {"handle=15@1", Absence::lost, 1},
-      {"handle=999@1", Absence::read_error, 1},  {"fail=16@1", Absence::needs_reset, 1},
+      {"handle=999@1", Absence::read_error, 1},  {"fail=16@1", Absence::needs_reset, 0},
+      {"handle=16@1", Absence::needs_reset, 0},  {"util.fail=999@1", Absence::read_error, 0},
       {"util.fail=4@1", Absence::permission, 0}, {"util.fail=3@1", Absence::unsupported, 0},
       {"mig=1 util.fail=3@1", Absence::mig, 0}};
   for (const auto& row : kRows) {
