@@ -40,8 +40,8 @@ Api load_api(void* library) {
   get(a.pcie_width_max, "nvmlDeviceGetMaxPcieLinkWidth");
   get(a.pcie_replays, "nvmlDeviceGetPcieReplayCounter");
   get(a.energy, "nvmlDeviceGetTotalEnergyConsumption");
-  get(a.reasons, "nvmlDeviceGetCurrentClocksEventReasons",
-      "nvmlDeviceGetCurrentClocksThrottleReasons");
+  get(a.reasons, "nvmlDeviceGetCurrentClocksEventReasons");
+  get(a.reasons_old, "nvmlDeviceGetCurrentClocksThrottleReasons");
   get(a.utilization, "nvmlDeviceGetUtilizationRates");
   get(a.memory, "nvmlDeviceGetMemoryInfo_v2");
   get(a.memory_old, "nvmlDeviceGetMemoryInfo");

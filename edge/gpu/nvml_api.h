@@ -24,7 +24,7 @@ struct Api {
   DeviceCall<unsigned> power = nullptr, limit = nullptr, default_limit = nullptr;
   DeviceCall<unsigned> pstate = nullptr, pcie_gen = nullptr, pcie_gen_max = nullptr;
   DeviceCall<unsigned> pcie_width = nullptr, pcie_width_max = nullptr, pcie_replays = nullptr;
-  DeviceCall<unsigned long long> energy = nullptr, reasons = nullptr;
+  DeviceCall<unsigned long long> energy = nullptr, reasons = nullptr, reasons_old = nullptr;
   DeviceCall<Utilization> utilization = nullptr;
   DeviceCall<MemoryV2> memory = nullptr;
   DeviceCall<MemoryV1> memory_old = nullptr;

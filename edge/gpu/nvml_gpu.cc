@@ -138,6 +138,7 @@ class Reader {
     put(Metric::mem_clock_mhz, code, mem);
     unsigned long long mask = 0;
     code = call(api_.reasons, device_, &mask);
+    if (code == kMissingSymbol) code = call(api_.reasons_old, device_, &mask);
     put(Metric::throttle_mask, code, static_cast<double>(mask));
     read_temperature();
   }
@@ -187,10 +188,10 @@ void read_identity(const Api& api, Device device, GpuSample& out) {
   out.uuid = text(api.uuid);
   out.name = text(api.name);
   PciInfo pci{};
-  if (api.pci != nullptr) {
-    if (api.pci(device, &pci) != kOk) return;
+  const Return code = call(api.pci, device, &pci);
+  if (code == kOk) {
     out.pci.assign(pci.bus_id, strnlen(pci.bus_id, sizeof pci.bus_id));
-  } else if (call(api.pci_old, device, &pci) == kOk) {
+  } else if (code == kMissingSymbol && call(api.pci_old, device, &pci) == kOk) {
     out.pci.assign(pci.legacy, strnlen(pci.legacy, sizeof pci.legacy));
   }
 }
