@@ -3,20 +3,19 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-#include <condition_variable>
-#include <functional>
-#include <mutex>
 #include <optional>
-#include <thread>
+#include <vector>
 
 #include "edge/gpu/nvml_gpu.h"
+#include "edge/gpu/reader_thread.h"
 #include "edge/os/clock.h"
 
 namespace muster {
 namespace {
 
+using nvml::Api;
 using nvml::GpuSample;
-using nvml::Library;
+using nvml::ReaderThread;
 
 // A count above this is damage: no host has so many GPUs.
 constexpr unsigned kMaxGpus = 64;
@@ -26,140 +25,124 @@ struct Start {
   unsigned count = 0;
 };
 
-// One thread that answers one question at a time. Its state outlives it and us.
-template <typename Answer>
-class Worker {
- public:
-  explicit Worker(std::function<Answer()> work) : state_(std::make_shared<State>()) {
-    thread_ = std::thread([state = state_, work = std::move(work)] { run(*state, work); });
-  }
-  Worker(Worker&&) = default;
-  ~Worker() {
-    if (!thread_.joinable()) return;
-    bool busy = false;
-    {
-      const std::lock_guard lock(state_->mutex);
-      state_->stop = true;
-      busy = state_->asked;
-    }
-    state_->changed.notify_all();
-    // A busy one may hang in the driver for ever.
-    busy ? thread_.detach() : thread_.join();
-  }
-
-  void ask(MonoTime now) {
-    {
-      const std::lock_guard lock(state_->mutex);
-      if (state_->asked) return;
-      state_->asked = true;
-      state_->answer.reset();
-      asked_at_ = now;
-    }
-    state_->changed.notify_all();
-  }
-  std::optional<Answer> wait(MonoTime deadline) {
-    std::unique_lock lock(state_->mutex);
-    const auto left = deadline - system_clock().mono();
-    state_->changed.wait_until(lock, std::chrono::steady_clock::now() + left,
-                               [this] { return !state_->asked; });
-    if (state_->asked) return std::nullopt;
-    return state_->answer;
-  }
-  MonoTime asked_at() const { return asked_at_; }
-
- private:
-  struct State {
-    std::mutex mutex;
-    std::condition_variable changed;
-    bool asked = false, stop = false;
-    std::optional<Answer> answer;
-  };
-  static void run(State& state, const std::function<Answer()>& work) {
-    std::unique_lock lock(state.mutex);
-    for (;;) {
-      state.changed.wait(lock, [&] { return state.asked || state.stop; });
-      if (state.stop) return;
-      lock.unlock();
-      Answer answer = work();
-      lock.lock();
-      state.answer = std::move(answer);
-      state.asked = false;
-      state.changed.notify_all();
-    }
-  }
-  std::shared_ptr<State> state_;
-  std::thread thread_;
-  MonoTime asked_at_{};
-};
-
 // Starts NVML where it is not, and counts. Used by one thread only.
 class Session {
  public:
-  explicit Session(Library library) : library_(library) {}
+  explicit Session(const Api& api) : api_(api) {}
   Start start() {
     Start out;
-    if (!started_) out.code = library_.call("nvmlInit_v2");
+    if (!started_) out.code = nvml::call(api_.init);
     if (out.code != nvml::kOk) return out;
     started_ = true;
-    out.code = library_.call("nvmlDeviceGetCount_v2", &out.count);
+    out.code = nvml::call(api_.count, &out.count);
     if (out.code == nvml::kMismatch) {
-      library_.call("nvmlShutdown");
+      nvml::call(api_.shutdown);
       started_ = false;
     }
     return out;
   }
 
  private:
-  Library library_;
+  Api api_;
   bool started_ = false;
 };
 
+GpuSample sample_gpu(const Api& api, int index) {
+  GpuSample out = nvml::read_gpu(api, index);
+  out.at = system_clock().wall();
+  return out;
+}
+
 class NvmlSource final : public TelemetrySource {
  public:
-  explicit NvmlSource(Library library)
-      : library_(library),
-        session_([session = std::make_shared<Session>(library)] { return session->start(); }) {}
+  NvmlSource(const Api& api, nvml::StartThread start_thread)
+      : api_(api),
+        start_thread_(std::move(start_thread)),
+        session_([session = std::make_shared<Session>(api)] { return session->start(); },
+                 start_thread_) {}
 
   std::string name() const override { return "nvml"; }
 
   Status read(MonoTime deadline, TelemetrySink& sink) override {
-    session_.ask(system_clock().mono());
-    // Half of the time at most, so that a session that hangs leaves some for GPUs known before.
     const MonoTime now = system_clock().mono();
-    const auto start = session_.wait(gpus_.empty() ? deadline : now + (deadline - now) / 2);
+    session_.ask(now);
+    // Half of the time at most, so that a session that hangs leaves some for GPUs known before.
+    const auto start = session_.wait(active_ == 0 ? deadline : now + (deadline - now) / 2);
     if (!start) {
-      note_stuck(sink, session_.asked_at(), std::nullopt);
-      if (gpus_.empty()) return make_error(Errc::timeout, "NVML did not start in time");
+      note_silent(session_, {}, sink);
+      if (!session_.has_thread() && active_ == 0) {
+        return make_error(Errc::unavailable, "no thread to start NVML in");
+      }
+      if (active_ == 0) return make_error(Errc::timeout, "NVML did not start in time");
     } else if (start->code != nvml::kOk) {
       return refused(start->code, sink);
     } else {
       resize(start->count < kMaxGpus ? start->count : kMaxGpus);
     }
-    for (auto& gpu : gpus_) gpu.ask(system_clock().mono());
-    std::size_t answered = 0;
-    for (std::size_t i = 0; i < gpus_.size(); ++i) {
-      const auto sample = gpus_[i].wait(deadline);
-      if (sample) ++answered;
-      sample ? deliver(*sample, sink) : deliver_stuck(i, sink);
-    }
-    if (gpus_.empty()) {
+    if (active_ == 0) {
       sink.note(
           {.kind = NoteKind::no_devices, .text = "NVML counts no GPU", .pci = {}, .index = {}});
-    } else if (answered == 0) {
-      return make_error(Errc::timeout, "no GPU answered NVML in time");
+      return {};
     }
-    return {};
+    return read_gpus(deadline, sink);
   }
 
  private:
+  // Readers of a higher count stay: one of them may hang, and must be found when the count is back.
   void resize(std::size_t count) {
-    while (gpus_.size() > count) gpus_.pop_back();
+    active_ = count;
     while (gpus_.size() < count) {
       const int index = static_cast<int>(gpus_.size());
-      gpus_.emplace_back([library = library_, index] { return nvml::read_gpu(library, index); });
+      gpus_.emplace_back([api = api_, index] { return sample_gpu(api, index); }, start_thread_);
+      known_.emplace_back();
     }
-    known_.resize(count);
   }
+
+  Status read_gpus(MonoTime deadline, TelemetrySink& sink) {
+    for (std::size_t i = 0; i < active_; ++i) gpus_[i].ask(system_clock().mono());
+    std::vector<std::optional<GpuSample>> samples(active_);
+    bool answered = false, mismatch = false;
+    for (std::size_t i = 0; i < active_; ++i) {
+      samples[i] = gpus_[i].wait(deadline);
+      if (!samples[i]) continue;
+      answered = true;
+      mismatch = mismatch || samples[i]->mismatch;
+      forget_elsewhere(samples[i]->uuid, i);
+    }
+    for (std::size_t i = 0; i < active_; ++i) {
+      samples[i] ? deliver(*samples[i], sink) : deliver_silent(i, sink);
+    }
+    if (mismatch) {
+      sink.note({.kind = NoteKind::driver_mismatch,
+                 .text = "NVML code 18: the driver was changed under this process",
+                 .pci = {},
+                 .index = {}});
+    }
+    if (!answered) return make_error(Errc::timeout, "no GPU answered NVML in time");
+    return {};
+  }
+
+  // `uuid` is now at `index`; an index that had it before no longer stands for it.
+  void forget_elsewhere(std::string_view uuid, std::size_t index) {
+    for (std::size_t i = 0; i < known_.size(); ++i) {
+      if (i != index && !uuid.empty() && known_[i].uuid == uuid) known_[i] = {};
+    }
+  }
+
+  // Fills in who it is where the GPU does not say, and remembers it where it does.
+  void identify(GpuSample& sample) {
+    GpuSample& known = known_[static_cast<std::size_t>(sample.index)];
+    const bool same = sample.pci.empty() || sample.pci == known.pci;
+    if (sample.uuid.empty() && same) {
+      sample.uuid = known.uuid;
+      sample.pci = known.pci;
+      if (sample.name.empty()) sample.name = known.name;
+    }
+    known.uuid = sample.uuid;
+    known.pci = sample.pci;
+    known.name = sample.name;
+  }
+
   static Status refused(nvml::Return code, TelemetrySink& sink) {
     NoteKind kind = NoteKind::source_error;
     if (code == nvml::kMismatch) kind = NoteKind::driver_mismatch;
@@ -169,32 +152,39 @@ class NvmlSource final : public TelemetrySource {
     sink.note({.kind = kind, .text = text, .pci = {}, .index = {}});
     return make_error(Errc::unavailable, text);
   }
-  static void note_stuck(TelemetrySink& sink, MonoTime since, std::optional<int> index) {
-    const std::string text = fmt::format("NVML reader has not returned for {:.3f} s",
-                                         duration_to_seconds(system_clock().mono() - since));
+  template <typename Thread>
+  static void note_silent(const Thread& thread, std::optional<int> index, TelemetrySink& sink) {
+    if (!thread.has_thread()) {
+      sink.note({.kind = NoteKind::source_error,
+                 .text = "a thread that reads NVML cannot start",
+                 .pci = {},
+                 .index = index});
+      return;
+    }
+    const std::string text =
+        fmt::format("NVML reader has not returned for {:.3f} s",
+                    duration_to_seconds(system_clock().mono() - thread.asked_at()));
     sink.note({.kind = NoteKind::reader_stuck, .text = text, .pci = {}, .index = index});
   }
-  void deliver(const GpuSample& sample, TelemetrySink& sink) {
-    GpuSample& known = known_[static_cast<std::size_t>(sample.index)];
+
+  void deliver(GpuSample& sample, TelemetrySink& sink) {
+    identify(sample);
     push(sample, sample.readings, sink);
-    if (sample.code == nvml::kMismatch) {
-      sink.note({.kind = NoteKind::driver_mismatch,
-                 .text = "NVML code 18",
-                 .pci = sample.pci,
-                 .index = sample.index});
-    } else if (sample.code != nvml::kOk) {
-      const std::string text = fmt::format("NVML code {}", sample.code);
-      sink.note(
-          {.kind = NoteKind::gpu_lost, .text = text, .pci = sample.pci, .index = sample.index});
-    }
-    known = sample;
-    known.readings.clear();
+    if (!sample.lost) return;
+    const std::string text =
+        fmt::format("NVML code {}", sample.handle == nvml::kOk ? nvml::kLost : sample.handle);
+    sink.note({.kind = NoteKind::gpu_lost, .text = text, .pci = sample.pci, .index = sample.index});
   }
-  void deliver_stuck(std::size_t i, TelemetrySink& sink) {
-    known_[i].index = static_cast<int>(i);
-    push(known_[i], nvml::absent_readings(Absence::timeout), sink);
-    note_stuck(sink, gpus_[i].asked_at(), known_[i].index);
+
+  void deliver_silent(std::size_t i, TelemetrySink& sink) {
+    GpuSample who = known_[i];
+    who.index = static_cast<int>(i);
+    who.at = system_clock().wall();
+    const Absence why = gpus_[i].has_thread() ? Absence::timeout : Absence::read_error;
+    push(who, nvml::absent_readings(why), sink);
+    note_silent(gpus_[i], who.index, sink);
   }
+
   static void push(const GpuSample& who, std::span<const MetricReading> readings,
                    TelemetrySink& sink) {
     TelemetryRow row;
@@ -202,16 +192,18 @@ class NvmlSource final : public TelemetrySource {
     row.key.pci = who.pci;
     row.key.name = who.name;
     row.key.index = who.index;
-    row.at = system_clock().wall();
+    row.at = who.at;
     row.at_has_zone = true;
     row.readings = readings;
     sink.row(row);
   }
 
-  Library library_;
-  Worker<Start> session_;
-  std::vector<Worker<GpuSample>> gpus_;
-  std::vector<GpuSample> known_;  // identity as last read, for a reader that is stuck
+  Api api_;
+  nvml::StartThread start_thread_;
+  ReaderThread<Start> session_;
+  std::size_t active_ = 0;  // GPUs counted last; never more than readers
+  std::vector<ReaderThread<GpuSample>> gpus_;
+  std::vector<GpuSample> known_;  // who was last at each index
 };
 
 }  // namespace
@@ -222,7 +214,8 @@ Result<std::unique_ptr<TelemetrySource>> open_nvml(const NvmlOptions& options) {
     return make_error(Errc::unsupported,
                       fmt::format("no NVML on this host: {} cannot be loaded", options.library));
   }
-  return std::unique_ptr<TelemetrySource>(std::make_unique<NvmlSource>(Library(handle)));
+  return std::unique_ptr<TelemetrySource>(
+      std::make_unique<NvmlSource>(nvml::load_api(handle), options.start_thread));
 }
 
 }  // namespace muster

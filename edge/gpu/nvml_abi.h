@@ -8,12 +8,11 @@ namespace muster::nvml {
 using Device = void*;
 using Return = int;
 
-inline constexpr Return kOk = 0, kNotSupported = 3, kNoPermission = 4, kDriverNotLoaded = 9,
-                        kMissingSymbol = 13, kLost = 15, kResetRequired = 16, kMismatch = 18,
-                        kStructVersion = 25, kUnknown = 999;
+inline constexpr Return kOk = 0, kInvalid = 2, kNotSupported = 3, kNoPermission = 4,
+                        kDriverNotLoaded = 9, kMissingSymbol = 13, kLost = 15, kResetRequired = 16,
+                        kMismatch = 18, kStructVersion = 25, kUnknown = 999;
 
-inline constexpr unsigned kFieldPowerAverage = 185, kFieldPowerInstant = 186, kFieldRecovery = 230,
-                          kFieldSmoothing = 251;
+inline constexpr unsigned kFieldPowerAverage = 185, kFieldPowerInstant = 186, kFieldRecovery = 230;
 inline constexpr unsigned kClockSm = 1, kClockMemory = 2;
 
 struct Utilization {
@@ -27,6 +26,12 @@ struct MemoryV2 {
   unsigned long long total, reserved, free, used;
 };
 inline constexpr unsigned kMemoryV2 = static_cast<unsigned>(sizeof(MemoryV2)) | (2U << 24U);
+struct TemperatureV1 {
+  unsigned version, sensor;
+  int celsius;
+};
+inline constexpr unsigned kTemperatureV1 =
+    static_cast<unsigned>(sizeof(TemperatureV1)) | (1U << 24U);
 struct PciInfo {
   char legacy[16];
   unsigned domain, bus, device, device_id, subsystem_id;
@@ -45,6 +50,7 @@ struct FieldValue {
     int i;
   } value;
 };
-static_assert(sizeof(MemoryV2) == 40 && sizeof(PciInfo) == 68 && sizeof(FieldValue) == 40);
+static_assert(sizeof(MemoryV2) == 40 && sizeof(TemperatureV1) == 12 && sizeof(PciInfo) == 68 &&
+              sizeof(FieldValue) == 40);
 
 }  // namespace muster::nvml
