@@ -1,12 +1,15 @@
 #include "edge/os/files.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string>
 
+#include "tests/support/faulty_files.h"
 #include "tests/support/memory_files.h"
 
 // One suite for every implementation of Files: what a test learns on memory holds on the machine.
@@ -35,6 +38,20 @@ Place memory_place() {
   auto files = std::make_shared<MemoryFiles>();
   files->add_folder("/data");
   return {"/data", files.get(), files};
+}
+
+struct FaultyPlace {
+  explicit FaultyPlace(FaultPlan plan) : faulty(memory, plan) { memory.add_folder("/data"); }
+  MemoryFiles memory;
+  FaultyFiles faulty;
+};
+
+// No fault planned, and reads of one byte: a reader must not take a short read for the end.
+Place short_place() {
+  FaultPlan plan;
+  plan.read_bytes = 1;
+  auto owner = std::make_shared<FaultyPlace>(plan);
+  return {"/data", &owner->faulty, owner};
 }
 
 struct Kind {
@@ -96,8 +113,82 @@ TEST_P(FilesContract, WhatIsNotThereIsNotFound) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, FilesContract,
-                         testing::Values(Kind{"real", real_place}, Kind{"memory", memory_place}),
+                         testing::Values(Kind{"real", real_place}, Kind{"memory", memory_place},
+                                         Kind{"short_reads", short_place}),
                          [](const auto& row) { return row.param.name; });
+
+// A task on files: replaces one file by what it holds and one byte more.
+Status extend(Files& files, const std::string& path) {
+  auto old = read_whole(files, path, 100);
+  if (!old) return old.error();
+  return files.write_atomic(path, *old + "+");
+}
+
+TEST(FaultyFiles, TheFileIsOldOrNewWhicheverCallFails) {
+  for (std::uint64_t n = 0;; ++n) {
+    FaultPlan plan;
+    plan.failing_call = n;
+    FaultyPlace place(plan);
+    place.memory.add("/data/x", "old");
+    const Status done = extend(place.faulty, "/data/x");
+    const auto left = read_whole(place.memory, "/data/x", 100);
+    ASSERT_TRUE(left);
+    EXPECT_EQ(*left, done ? "old+" : "old") << "call " << n;
+    if (done) {
+      EXPECT_EQ(n, 4U);  // open, read, read of the end, write: each was made to fail once
+      break;
+    }
+    ASSERT_EQ(done.error().code, Errc::unavailable);
+  }
+}
+
+TEST(FaultyFiles, FullDiskKeepsTheOldFile) {
+  FaultPlan plan;
+  plan.space_bytes = 5;
+  FaultyPlace place(plan);
+  ASSERT_TRUE(place.faulty.write_atomic("/data/x", "12345"));
+  EXPECT_EQ(place.faulty.write_atomic("/data/x", "6").error().code, Errc::exhausted);
+  EXPECT_EQ(read_whole(place.faulty, "/data/x", 100).value(), "12345");
+}
+
+// The kernel refuses to let a file grow past the limit, as a full disk does, after a short write.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &old_);
+    rlimit now = old_;
+    now.rlim_cur = bytes;
+    ::setrlimit(RLIMIT_FSIZE, &now);
+  }
+  ~FileSizeLimit() {
+    ::setrlimit(RLIMIT_FSIZE, &old_);
+    std::signal(SIGXFSZ, handler_);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+
+ private:
+  rlimit old_{};
+  void (*handler_)(int);
+};
+
+TEST(RealFiles, BrokenOffAnywhereTheOldFileStays) {
+  const Place place = real_place();
+  ASSERT_NE(place.files, nullptr);
+  const std::string path = place.folder + "/x";
+  ASSERT_TRUE(place.files->write_atomic(path, "old"));
+  const std::string bytes = "twelve bytes";
+  for (std::size_t n = 0; n <= bytes.size(); ++n) {
+    Status done;
+    {
+      const FileSizeLimit limit(n);
+      done = place.files->write_atomic(path, bytes);
+    }
+    EXPECT_EQ(done.has_value(), n == bytes.size()) << n;
+    EXPECT_EQ(read_whole(*place.files, path, 100).value(), done ? bytes : "old") << n;
+    EXPECT_EQ(place.files->list(place.folder).value(), std::vector<std::string>{"x"}) << n;
+  }
+}
 
 TEST(MemoryFiles, RecordsWhatWasOpened) {
   MemoryFiles files;
