@@ -154,8 +154,8 @@ TEST(Contract, VerdictAndReportReadBack) {
     ASSERT_TRUE(report) << report.error().context;
     ASSERT_EQ(encode_report(*report), encode_report(v.report));
     ASSERT_EQ(report->blind.size(), v.report.blind.size());
-    for (std::size_t i = 0; i < report->blind.size(); ++i) {
-      ASSERT_EQ(report->blind[i].hides_critical, v.report.blind[i].hides_critical);
+    for (std::size_t b = 0; b < report->blind.size(); ++b) {
+      ASSERT_EQ(report->blind[b].hides_critical, v.report.blind[b].hides_critical);
     }
   }
 }

@@ -21,7 +21,9 @@ struct Kind {
 std::shared_ptr<Clock> the_system() {
   return {&system_clock(), [](Clock*) {}};
 }
-std::shared_ptr<Clock> the_fake() { return std::make_shared<FakeClock>(wall_from_ns(1'000)); }
+std::shared_ptr<Clock> the_fake() {
+  return std::make_shared<FakeClock>(wall_from_ns(1'000));
+}
 
 class ClockContract : public testing::TestWithParam<Kind> {
  protected:
