@@ -5,6 +5,7 @@
 #include "core/progress/progress_decoder.h"
 #include "edge/gpu/nvml.h"
 #include "edge/net/exporter_source.h"
+#include "edge/net/prometheus_source.h"
 #include "edge/net/url.h"
 
 namespace muster {
@@ -166,7 +167,8 @@ Result<std::unique_ptr<TelemetrySource>> open_live(const SourceSpec& spec) {
   if (spec.path == "nvml") return open_nvml({});
   auto url = parse_url(spec.path);
   if (!url) return url.error();
-  return make_exporter_source(spec.text, std::move(*url));
+  return names_a_page(*url) ? make_exporter_source(spec.text, std::move(*url))
+                            : make_prometheus_source(spec.text, std::move(*url));
 }
 
 }  // namespace muster

@@ -44,7 +44,9 @@ class Maker {
     Report out;
     out.verb = text();
     for (std::int64_t n = integer(0, 3); n > 0; --n) out.findings.push_back(finding());
-    for (std::int64_t n = integer(0, 2); n > 0; --n) out.blind.push_back({text(), text(), true});
+    for (std::int64_t n = integer(0, 2); n > 0; --n) {
+      out.blind.push_back({text(), text(), integer(0, 1) == 1});
+    }
     for (std::int64_t n = integer(0, 2); n > 0; --n) out.notes.push_back(text());
     return out;
   }
@@ -152,6 +154,9 @@ TEST(Contract, VerdictAndReportReadBack) {
     ASSERT_TRUE(report) << report.error().context;
     ASSERT_EQ(encode_report(*report), encode_report(v.report));
     ASSERT_EQ(report->blind.size(), v.report.blind.size());
+    for (std::size_t b = 0; b < report->blind.size(); ++b) {
+      ASSERT_EQ(report->blind[b].hides_critical, v.report.blind[b].hides_critical);
+    }
   }
 }
 
@@ -168,7 +173,7 @@ const std::string kVerdict =
     R"("report":{"schema":"muster.report/1","verb":"watch","findings":[{"severity":"critical",)"
     R"("confidence":"high","cause":"uneven_steps","culprits":[{"kind":"rank","id":"3"}],)"
     R"("summary":"s","evidence":[{"source":"a","line":4,"text":"t"}],"actions":["equalize_steps"],)"
-    R"("next":"n"}],"blind":[{"source":"b","reason":"r"}],"notes":[]},)"
+    R"("next":"n"}],"blind":[{"source":"b","reason":"r","hides_critical":true}],"notes":[]},)"
     R"("recommend":"restart_excluding","exclude":["n1"],"resume_from":null})";
 const std::string kGate =
     R"({"schema":"muster.gate/1","checks":[{"id":"c","outcome":"pass","value":1,"duration_ms":2}],)"
@@ -221,6 +226,10 @@ TEST(Contract, BadVerdictsAreRefused) {
            {"no_time", "2026-08-01T10:00:00.000Z", "now", "since: not a date"},
            {"no_report", "\"report\"", "\"rapport\"", "report: missing"},
            {"later_report", "report/1", "report/2", "muster.report/2"},
+           {"hides_text", "\"hides_critical\":true", "\"hides_critical\":\"false\"",
+            "report.blind[0].hides_critical: not true or false"},
+           {"hides_number", "\"hides_critical\":true", "\"hides_critical\":0",
+            "report.blind[0].hides_critical: not true or false"},
            {"no_blind", "\"blind\"", "\"blink\"", "report.blind: missing"},
            {"severity", "\"critical\"", "\"bad\"", "report.findings[0].severity"},
            {"confidence", "\"high\"", "1", "report.findings[0].confidence: not a text"},

@@ -154,6 +154,14 @@ std::optional<double> JsonFields::number(std::string_view key) {
   return std::nullopt;
 }
 
+std::optional<bool> JsonFields::boolean(std::string_view key) {
+  const JsonNode* node = find(key);
+  if (node == nullptr) return std::nullopt;
+  if (const auto* value = node->get<bool>()) return *value;
+  complain(key, "not true or false");
+  return std::nullopt;
+}
+
 std::optional<std::string> JsonFields::text(std::string_view key) {
   const JsonNode* node = find(key);
   if (node == nullptr) return std::nullopt;

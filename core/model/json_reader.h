@@ -60,6 +60,7 @@ class JsonFields {
                                       std::int64_t most = std::numeric_limits<std::int64_t>::max());
   std::optional<std::uint64_t> unsigned_integer(std::string_view key);
   std::optional<double> number(std::string_view key);
+  std::optional<bool> boolean(std::string_view key);
   std::optional<std::string> text(std::string_view key);
   // The place of the text in `words`.
   std::optional<std::size_t> word(std::string_view key, std::span<const std::string_view> words);

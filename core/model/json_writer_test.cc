@@ -65,7 +65,8 @@ TEST(EncodeReport, HasTheFrozenKeys) {
             R"("id":"3"},{"kind":"unknown"}],"summary":"rank 3 apart","since":null,"evidence":[)"
             R"({"source":"n1.csv","line":7,"text":"0 %"},{"source":"n2","line":null,"text":"x"}],)"
             R"("actions":["collect_evidence"],"next":"muster trace"}],"blind":[{"source":)"
-            R"("n2:/dev/kmsg","reason":"permission denied"}],"notes":[]})");
+            R"("n2:/dev/kmsg","reason":"permission denied","hides_critical":true}],)"
+            R"("notes":[]})");
 }
 
 }  // namespace

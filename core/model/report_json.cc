@@ -121,7 +121,8 @@ void write_report(JsonWriter& w, const Report& report) {
   for (const Finding& f : report.findings) write_finding(w, f);
   w.end_array().key("blind").begin_array();
   for (const Blind& b : report.blind) {
-    w.begin_object().key("source").value(b.source).key("reason").value(b.reason).end_object();
+    w.begin_object().key("source").value(b.source).key("reason").value(b.reason);
+    w.key("hides_critical").value(b.hides_critical).end_object();
   }
   w.end_array().key("notes").begin_array();
   for (const std::string& note : report.notes) w.value(note);
@@ -153,8 +154,8 @@ Result<Report> read_report(const JsonNode& node, const std::string& where) {
     Blind blind;
     blind.source = part.require_text("source");
     blind.reason = part.require_text("reason");
-    // Not in the document: what nobody saw may have been critical, and is never counted as healthy.
-    blind.hides_critical = true;
+    // Where nobody says: what was not seen may have been critical, and is never counted as healthy.
+    blind.hides_critical = part.boolean("hides_critical").value_or(true);
     out.blind.push_back(std::move(blind));
     fields.adopt(part.fault());
   }

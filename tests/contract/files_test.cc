@@ -1,0 +1,202 @@
+#include "edge/os/files.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "tests/support/faulty_files.h"
+#include "tests/support/memory_files.h"
+
+// One suite for every implementation of Files: what a test learns on memory holds on the machine.
+
+namespace muster {
+namespace {
+
+struct Place {
+  std::string folder;
+  Files* files;
+  std::shared_ptr<void> owner;
+};
+
+Place real_place() {
+  std::string pattern = (std::filesystem::temp_directory_path() / "muster.XXXXXX").string();
+  if (::mkdtemp(pattern.data()) == nullptr) return {};
+  auto remove = [](std::string* path) {
+    std::filesystem::remove_all(*path);
+    delete path;
+  };
+  return {pattern, &real_files(),
+          std::shared_ptr<void>(std::shared_ptr<std::string>(new std::string(pattern), remove))};
+}
+
+Place memory_place() {
+  auto files = std::make_shared<MemoryFiles>();
+  files->add_folder("/data");
+  return {"/data", files.get(), files};
+}
+
+struct FaultyPlace {
+  explicit FaultyPlace(FaultPlan plan) : faulty(memory, plan) { memory.add_folder("/data"); }
+  MemoryFiles memory;
+  FaultyFiles faulty;
+};
+
+// No fault planned, and reads of one byte: a reader must not take a short read for the end.
+Place short_place() {
+  FaultPlan plan;
+  plan.read_bytes = 1;
+  auto owner = std::make_shared<FaultyPlace>(plan);
+  return {"/data", &owner->faulty, owner};
+}
+
+struct Kind {
+  const char* name;
+  Place (*make)();
+};
+
+class FilesContract : public testing::TestWithParam<Kind> {
+ protected:
+  void SetUp() override {
+    place_ = GetParam().make();
+    ASSERT_NE(place_.files, nullptr);
+  }
+  std::string in(const std::string& name) const { return place_.folder + "/" + name; }
+  Files& files() { return *place_.files; }
+
+ private:
+  Place place_;
+};
+
+TEST_P(FilesContract, ReadsWhatWasWritten) {
+  const std::string bytes("a\0b\n\xff", 5);
+  ASSERT_TRUE(files().write_atomic(in("x"), bytes));
+  EXPECT_EQ(read_whole(files(), in("x"), 100).value(), bytes);
+  ASSERT_TRUE(files().write_atomic(in("x"), "new"));
+  EXPECT_EQ(read_whole(files(), in("x"), 3).value(), "new");
+  EXPECT_EQ(read_whole(files(), in("x"), 2).error().code, Errc::exhausted);
+  ASSERT_TRUE(files().write_atomic(in("empty"), ""));
+  EXPECT_EQ(read_whole(files(), in("empty"), 0).value(), "");
+}
+
+TEST_P(FilesContract, WritingLeavesNothingElseBehind) {
+  ASSERT_TRUE(files().write_atomic(in("b"), "1"));
+  ASSERT_TRUE(files().write_atomic(in("a"), "2"));
+  ASSERT_TRUE(files().write_atomic(in("b"), "3"));
+  EXPECT_EQ(files().list(in(".").substr(0, in(".").size() - 2)).value(),
+            (std::vector<std::string>{"a", "b"}));
+}
+
+TEST_P(FilesContract, TellsFileFromFolder) {
+  ASSERT_TRUE(files().write_atomic(in("x"), "12345"));
+  const auto file = files().stat(in("x"));
+  ASSERT_TRUE(file);
+  EXPECT_EQ(file->type, FileInfo::Type::file);
+  EXPECT_EQ(file->bytes, 5U);
+  const std::string folder = in("").substr(0, in("").size() - 1);
+  EXPECT_EQ(files().stat(folder).value().type, FileInfo::Type::folder);
+  EXPECT_EQ(files().open(folder).error().code, Errc::invalid_input);
+  EXPECT_FALSE(files().write_atomic(folder, "x"));
+  EXPECT_EQ(files().list(in("x")).error().code, Errc::not_found);
+}
+
+TEST_P(FilesContract, WhatIsNotThereIsNotFound) {
+  EXPECT_EQ(files().open(in("no")).error().code, Errc::not_found);
+  EXPECT_EQ(files().stat(in("no")).error().code, Errc::not_found);
+  EXPECT_EQ(files().list(in("no")).error().code, Errc::not_found);
+  EXPECT_EQ(files().write_atomic(in("no/x"), "x").error().code, Errc::not_found);
+  EXPECT_NE(files().open(in("no")).error().context.find(in("no")), std::string::npos);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, FilesContract,
+                         testing::Values(Kind{"real", real_place}, Kind{"memory", memory_place},
+                                         Kind{"short_reads", short_place}),
+                         [](const auto& row) { return row.param.name; });
+
+// A task on files: replaces one file by what it holds and one byte more.
+Status extend(Files& files, const std::string& path) {
+  auto old = read_whole(files, path, 100);
+  if (!old) return old.error();
+  return files.write_atomic(path, *old + "+");
+}
+
+TEST(FaultyFiles, TheFileIsOldOrNewWhicheverCallFails) {
+  for (std::uint64_t n = 0;; ++n) {
+    FaultPlan plan;
+    plan.failing_call = n;
+    FaultyPlace place(plan);
+    place.memory.add("/data/x", "old");
+    const Status done = extend(place.faulty, "/data/x");
+    const auto left = read_whole(place.memory, "/data/x", 100);
+    ASSERT_TRUE(left);
+    EXPECT_EQ(*left, done ? "old+" : "old") << "call " << n;
+    if (done) {
+      EXPECT_EQ(n, 4U);  // open, read, read of the end, write: each was made to fail once
+      break;
+    }
+    ASSERT_EQ(done.error().code, Errc::unavailable);
+  }
+}
+
+TEST(FaultyFiles, FullDiskKeepsTheOldFile) {
+  FaultPlan plan;
+  plan.space_bytes = 5;
+  FaultyPlace place(plan);
+  ASSERT_TRUE(place.faulty.write_atomic("/data/x", "12345"));
+  EXPECT_EQ(place.faulty.write_atomic("/data/x", "6").error().code, Errc::exhausted);
+  EXPECT_EQ(read_whole(place.faulty, "/data/x", 100).value(), "12345");
+}
+
+// The kernel refuses to let a file grow past the limit, as a full disk does, after a short write.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &old_);
+    rlimit now = old_;
+    now.rlim_cur = bytes;
+    ::setrlimit(RLIMIT_FSIZE, &now);
+  }
+  ~FileSizeLimit() {
+    ::setrlimit(RLIMIT_FSIZE, &old_);
+    std::signal(SIGXFSZ, handler_);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+
+ private:
+  rlimit old_{};
+  void (*handler_)(int);
+};
+
+TEST(RealFiles, BrokenOffAnywhereTheOldFileStays) {
+  const Place place = real_place();
+  ASSERT_NE(place.files, nullptr);
+  const std::string path = place.folder + "/x";
+  ASSERT_TRUE(place.files->write_atomic(path, "old"));
+  const std::string bytes = "twelve bytes";
+  for (std::size_t n = 0; n <= bytes.size(); ++n) {
+    Status done;
+    {
+      const FileSizeLimit limit(n);
+      done = place.files->write_atomic(path, bytes);
+    }
+    EXPECT_EQ(done.has_value(), n == bytes.size()) << n;
+    EXPECT_EQ(read_whole(*place.files, path, 100).value(), done ? bytes : "old") << n;
+    EXPECT_EQ(place.files->list(place.folder).value(), std::vector<std::string>{"x"}) << n;
+  }
+}
+
+TEST(MemoryFiles, RecordsWhatWasOpened) {
+  MemoryFiles files;
+  files.add("/a", "1");
+  EXPECT_TRUE(files.open("/a"));
+  EXPECT_FALSE(files.open("/b"));
+  EXPECT_EQ(files.opened(), (std::vector<std::string>{"/a", "/b"}));
+}
+
+}  // namespace
+}  // namespace muster
