@@ -6,6 +6,7 @@
 #include <netdb.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <stop_token>
@@ -128,8 +129,16 @@ Result<HttpAnswer> judge(Fetch fetch, bool late, std::size_t max_bytes, bool any
   return HttpAnswer{fetch.status, std::move(fetch.content_type), std::move(fetch.body)};
 }
 
+// For messages: a query may be longer than what is to be said.
+std::string shown(const Url& url) {
+  constexpr std::size_t kShortQuery = 80;
+  const std::size_t query = std::min(url.target.find('?'), url.target.size());
+  if (url.target.size() - query <= kShortQuery) return to_string(url);
+  return to_string(Url{url.host, url.port, url.target.substr(0, query)});
+}
+
 Result<HttpAnswer> get(const Url& url, MonoTime deadline, std::size_t max_bytes, bool any_status) {
-  const std::string where = "GET " + to_string(url);
+  const std::string where = "GET " + shown(url);
   if (system_clock().mono() >= deadline) {
     return within(where, make_error(Errc::timeout, "the deadline had passed before it began"));
   }
