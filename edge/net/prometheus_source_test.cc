@@ -167,7 +167,7 @@ TEST(PrometheusRange, BadRangesAskNobody) {
 // A server of the machine on a free port of loopback; killed and waited for at the end.
 class RealPrometheus {
  public:
-  RealPrometheus(std::uint16_t scraped) {
+  explicit RealPrometheus(std::uint16_t scraped) {
     const std::string config = folder_.write(
         "p.yml", fmt::format("global: {{scrape_interval: 1s}}\nscrape_configs:\n"
                              "- job_name: n1\n  static_configs: [{{targets: ['127.0.0.1:{}']}}]\n",
