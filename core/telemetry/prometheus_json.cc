@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
+#include <chrono>
+#include <cmath>
 #include <limits>
 #include <string>
 #include <vector>
@@ -95,7 +97,9 @@ class ResultReader {
     }
     constexpr double kLatest = 9e9;  // the year 2255: int64 nanoseconds end in 2262
     if (!number || !(seconds >= 0) || seconds >= kLatest) return false;
-    samples_.emplace_back(WallTime(seconds_to_duration(seconds)), *number);
+    // Prometheus counts milliseconds; as a double the seconds of today are a little beside them.
+    const std::chrono::milliseconds at(std::llround(seconds * 1e3));
+    samples_.emplace_back(WallTime(at), *number);
     return true;
   }
 

@@ -115,6 +115,10 @@ constexpr PrometheusName kNames[] = {
 
 }  // namespace
 
+std::span<const PrometheusName> prometheus_names() {
+  return kNames;
+}
+
 const PrometheusName* find_prometheus_name(std::string_view name) {
   static const auto kIndex = [] {
     std::unordered_map<std::string_view, const PrometheusName*> index;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "core/model/telemetry_row.h"
@@ -20,6 +21,8 @@ struct PrometheusName {
   bool ambiguous_ratio = false;  // a ratio by its name, and perhaps percent
 };
 
+// All of them, for a query that asks for them by name.
+std::span<const PrometheusName> prometheus_names();
 const PrometheusName* find_prometheus_name(std::string_view name);
 
 }  // namespace muster

@@ -3,6 +3,10 @@
 #include <httplib.h>
 
 #include <fmt/format.h>
+#include <netdb.h>
+#include <sys/socket.h>
+
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <stop_token>
@@ -23,6 +27,30 @@ struct Fetch {
   bool too_long = false;
   httplib::Error error = httplib::Error::Success;
 };
+
+// Only asks: the library looks the name up once more, since it tries all addresses of a name.
+Status look_up(const std::string& host) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  // An address first: it needs no name server, and no colon is in any name.
+  hints.ai_flags = AI_NUMERICHOST;
+  int code = getaddrinfo(host.c_str(), nullptr, &hints, &found);
+  hints.ai_flags = 0;
+  const bool name = host.find(':') == std::string::npos;
+  if (code != 0 && name) code = getaddrinfo(host.c_str(), nullptr, &hints, &found);
+  if (code == 0) {
+    freeaddrinfo(found);
+    return {};
+  }
+  const std::string shown = escape_controls(host, 80);
+  if (code == EAI_AGAIN) {
+    return make_error(Errc::unavailable,
+                      fmt::format("the host name {} could not be looked up now", shown));
+  }
+  return make_error(Errc::unavailable,
+                    fmt::format("no such host: {} ({})", shown, gai_strerror(code)));
+}
 
 void run_get(httplib::Client& client, const Url& url, std::size_t max_bytes, Fetch& out) {
   auto result = client.Get(
@@ -45,6 +73,7 @@ void run_get(httplib::Client& client, const Url& url, std::size_t max_bytes, Fet
 bool fetch_until(const Url& url, MonoTime deadline, std::size_t max_bytes, Fetch& out) {
   Clock& clock = system_clock();
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - clock.mono());
+  if (left.count() <= 0) return true;  // the look-up took it all
   httplib::Client client(url.host, url.port);
   client.set_follow_location(false);
   client.set_keep_alive(false);
@@ -80,7 +109,7 @@ Error status_error(const Fetch& fetch) {
       code, fmt::format("status {}: {}", fetch.status, escape_controls(trim(fetch.body), 120)));
 }
 
-Result<HttpAnswer> judge(Fetch fetch, bool late, std::size_t max_bytes) {
+Result<HttpAnswer> judge(Fetch fetch, bool late, std::size_t max_bytes, bool any_status) {
   if (fetch.too_long) {
     return make_error(Errc::exhausted, fmt::format("the body is over {} bytes", max_bytes));
   }
@@ -88,33 +117,51 @@ Result<HttpAnswer> judge(Fetch fetch, bool late, std::size_t max_bytes) {
   if (late) return make_error(Errc::timeout, "no whole answer by the deadline");
   if (fetch.error != httplib::Error::Success) {
     const bool connecting = fetch.error == httplib::Error::Connection;
-    return make_error(Errc::unavailable, connecting ? "no such host, or it refused the connection"
+    return make_error(Errc::unavailable, connecting ? "the host is known, and the connection was "
+                                                      "refused or finds no way"
                                                     : "the answer broke off (" +
                                                           httplib::to_string(fetch.error) + ")");
   }
-  if (fetch.status < 200 || fetch.status > 299) return status_error(fetch);
+  if (!any_status && (fetch.status < 200 || fetch.status > 299)) return status_error(fetch);
   if (!fetch.encoding.empty() && fetch.encoding != "identity") {
     return make_error(Errc::unsupported, "an encoded body: " + escape_controls(fetch.encoding, 40));
   }
   return HttpAnswer{fetch.status, std::move(fetch.content_type), std::move(fetch.body)};
 }
 
-}  // namespace
+// For messages: a query may be longer than what is to be said.
+std::string shown(const Url& url) {
+  constexpr std::size_t kShortQuery = 80;
+  const std::size_t query = std::min(url.target.find('?'), url.target.size());
+  if (url.target.size() - query <= kShortQuery) return to_string(url);
+  return to_string(Url{url.host, url.port, url.target.substr(0, query)});
+}
 
-Result<HttpAnswer> http_get(const Url& url, MonoTime deadline, std::size_t max_bytes) {
-  const std::string where = "GET " + to_string(url);
+Result<HttpAnswer> get(const Url& url, MonoTime deadline, std::size_t max_bytes, bool any_status) {
+  const std::string where = "GET " + shown(url);
   if (system_clock().mono() >= deadline) {
     return within(where, make_error(Errc::timeout, "the deadline had passed before it began"));
   }
+  if (const Status known = look_up(url.host); !known) return within(where, known.error());
   try {
     Fetch fetch;
     const bool late = fetch_until(url, deadline, max_bytes, fetch);
-    auto answer = judge(std::move(fetch), late, max_bytes);
+    auto answer = judge(std::move(fetch), late, max_bytes, any_status);
     if (!answer) return within(where, answer.error());
     return answer;
   } catch (const std::exception& e) {
     return within(where, make_error(Errc::unavailable, e.what()));
   }
+}
+
+}  // namespace
+
+Result<HttpAnswer> http_get(const Url& url, MonoTime deadline, std::size_t max_bytes) {
+  return get(url, deadline, max_bytes, false);
+}
+
+Result<HttpAnswer> http_get_any_status(const Url& url, MonoTime deadline, std::size_t max_bytes) {
+  return get(url, deadline, max_bytes, true);
 }
 
 }  // namespace muster

@@ -11,7 +11,7 @@
 namespace muster {
 
 struct HttpAnswer {
-  int status = 0;  // 200 to 299
+  int status = 0;  // 200 to 299 from http_get
   std::string content_type;
   std::string body;
 };
@@ -24,9 +24,14 @@ struct HttpAnswer {
 //
 // Failures: timeout; exhausted (a body beyond `max_bytes`, given up while it streams); not_found
 // (404), permission (401, 403), unsupported (a redirect, an encoded body), unavailable (no such
-// host, refused, broken off, every other status). The context names the URL and, for a status, the
-// first words of the body, escaped. Safe from any thread.
+// host or refused, told apart in words; broken off; every other status). The context names the URL
+// and, for a status, the first words of the body, escaped. Safe from any thread.
 Result<HttpAnswer> http_get(const Url& url, MonoTime deadline,
                             std::size_t max_bytes = limits::kHttpBodyBytes);
+
+// The same, and an answer of any status is an answer: for servers that say in the body of a 400
+// what they did not like.
+Result<HttpAnswer> http_get_any_status(const Url& url, MonoTime deadline,
+                                       std::size_t max_bytes = limits::kHttpBodyBytes);
 
 }  // namespace muster

@@ -83,6 +83,27 @@ TEST(HttpGet, NobodyListens) {
   EXPECT_NE(answer.error().context.find("refused"), std::string::npos) << answer.error().context;
 }
 
+TEST(HttpGet, AnUnknownHostIsNotARefusal) {
+  // No name server is asked for these: colons are in no name, and a label has 63 letters.
+  for (const std::string& host : {std::string("1::2::3"), std::string(64, 'x') + ".invalid"}) {
+    const auto answer = http_get(Url{host, 80, "/"}, system_clock().mono() + seconds(20));
+    ASSERT_FALSE(answer.has_value()) << host;
+    EXPECT_EQ(answer.error().code, Errc::unavailable);
+    EXPECT_NE(answer.error().context.find("no such host"), std::string::npos)
+        << answer.error().context;
+    EXPECT_EQ(answer.error().context.find("refused"), std::string::npos) << answer.error().context;
+  }
+}
+
+TEST(HttpGet, AnyStatusIsAnAnswerWhereTheCallerSaysSo) {
+  RawServer server("HTTP/1.1 400 Bad\r\nContent-Length: 4\r\n\r\noops");
+  const auto answer = http_get_any_status(Url{"127.0.0.1", server.port(), "/"},
+                                          system_clock().mono() + seconds(20));
+  ASSERT_TRUE(answer.has_value()) << answer.error().context;
+  EXPECT_EQ(answer->status, 400);
+  EXPECT_EQ(answer->body, "oops");
+}
+
 TEST(HttpGet, ADeadlineOfThePastAsksNobody) {
   const auto answer = get(1, -seconds(1));
   ASSERT_FALSE(answer.has_value());
