@@ -2,6 +2,7 @@
 
 #include <httplib.h>
 
+#include <arpa/inet.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -140,6 +141,28 @@ void answer(const HttpHandler& handler, const httplib::Request& request,
 }
 
 }  // namespace
+
+Result<HttpServerOptions> parse_listen(std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  const auto port =
+      colon == std::string_view::npos ? std::nullopt : parse_uint(text.substr(colon + 1));
+  std::string_view host = text.substr(0, colon);
+  const bool brackets = host.starts_with('[') && host.ends_with(']');
+  if (brackets) host = host.substr(1, host.size() - 2);
+  const std::string address(host);
+  unsigned char bytes[16];
+  const bool known = inet_pton(brackets ? AF_INET6 : AF_INET, address.c_str(), bytes) == 1 &&
+                     host.find('\0') == std::string_view::npos;
+  if (!known || !port || *port > 65535) {
+    return make_error(Errc::invalid_input, "\"" + escape_controls(text, 80) +
+                                               "\" is no ADDRESS:PORT such as 127.0.0.1:9835");
+  }
+  return HttpServerOptions{address, static_cast<std::uint16_t>(*port)};
+}
+
+bool is_loopback(const HttpServerOptions& options) {
+  return options.host.starts_with("127.") || options.host == "::1";
+}
 
 struct HttpServer::Impl {
   Pages pages;

@@ -25,6 +25,11 @@ struct HttpServerOptions {
   std::uint16_t port = 0;          // 0: the kernel chooses
 };
 
+// "127.0.0.1:9835", "[::1]:9835": an address and a port, 0 for the kernel's choice. Pure. Names are
+// refused, and so is a port alone: whoever opens a page to the network names the address.
+Result<HttpServerOptions> parse_listen(std::string_view text);
+bool is_loopback(const HttpServerOptions& options);  // 127.x.x.x or ::1
+
 // Small pages for scrapers on plain HTTP. GET and HEAD alone (else 405), one request a connection,
 // bodies of requests are never looked at. Two threads answer; a third listens.
 //

@@ -148,6 +148,39 @@ TEST(HttpServer, StopsWithAClientOnTheLine) {
   EXPECT_EQ(waiting.hear(), "");
 }
 
+TEST(ParseListen, Addresses) {
+  struct Row {
+    const char* text;
+    const char* host;  // empty: refused
+    int port;
+    bool loopback;
+  };
+  const Row rows[] = {{"127.0.0.1:9835", "127.0.0.1", 9835, true},
+                      {"[::1]:0", "::1", 0, true},
+                      {"0.0.0.0:9835", "0.0.0.0", 9835, false},
+                      {"[::]:65535", "::", 65535, false},
+                      {"", "", 0, false},
+                      {":9835", "", 0, false},
+                      {"9835", "", 0, false},
+                      {"127.0.0.1", "", 0, false},
+                      {"127.0.0.1:", "", 0, false},
+                      {"127.0.0.1:65536", "", 0, false},
+                      {"127.0.0.1:-1", "", 0, false},
+                      {"127.1:80", "", 0, false},
+                      {"::1:80", "", 0, false},
+                      {"[127.0.0.1]:80", "", 0, false},
+                      {"localhost:80", "", 0, false},
+                      {"*:80", "", 0, false}};
+  for (const Row& row : rows) {
+    const auto got = parse_listen(row.text);
+    ASSERT_EQ(got.has_value(), *row.host != '\0') << row.text;
+    if (!got) continue;
+    EXPECT_EQ(got->host, row.host);
+    EXPECT_EQ(got->port, row.port);
+    EXPECT_EQ(is_loopback(*got), row.loopback) << row.text;
+  }
+}
+
 TEST(HttpServer, AnAddressThatCannotBeHad) {
   const auto server = serve();
   for (const HttpServerOptions& options :
