@@ -52,7 +52,7 @@ class AgentVerb final : public Verb {
     if (const char* library = std::getenv("MUSTER_NVML")) nvml.library = library;
     auto source = open_nvml(nvml);
     if (!source) {
-      console.complain("no NVML on this host, so no GPU to watch: " + source.error().context);
+      console.complain(source.error().context + ", so there is no GPU to watch");
       return ExitStatus::no_input;
     }
     std::unique_ptr<History> history;

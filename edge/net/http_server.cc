@@ -144,8 +144,10 @@ void answer(const HttpHandler& handler, const httplib::Request& request,
 
 Result<HttpServerOptions> parse_listen(std::string_view text) {
   const std::size_t colon = text.rfind(':');
-  const auto port =
-      colon == std::string_view::npos ? std::nullopt : parse_uint(text.substr(colon + 1));
+  constexpr std::uint64_t kNoPort = 65536;
+  const std::uint64_t port = colon == std::string_view::npos
+                                 ? kNoPort
+                                 : parse_uint(text.substr(colon + 1)).value_or(kNoPort);
   std::string_view host = text.substr(0, colon);
   const bool brackets = host.starts_with('[') && host.ends_with(']');
   if (brackets) host = host.substr(1, host.size() - 2);
@@ -153,11 +155,11 @@ Result<HttpServerOptions> parse_listen(std::string_view text) {
   unsigned char bytes[16];
   const bool known = inet_pton(brackets ? AF_INET6 : AF_INET, address.c_str(), bytes) == 1 &&
                      host.find('\0') == std::string_view::npos;
-  if (!known || !port || *port > 65535) {
+  if (!known || port >= kNoPort) {
     return make_error(Errc::invalid_input, "\"" + escape_controls(text, 80) +
                                                "\" is no ADDRESS:PORT such as 127.0.0.1:9835");
   }
-  return HttpServerOptions{address, static_cast<std::uint16_t>(*port)};
+  return HttpServerOptions{address, static_cast<std::uint16_t>(port)};
 }
 
 bool is_loopback(const HttpServerOptions& options) {
