@@ -118,7 +118,9 @@ Result<TriageAnswer> triage_live(const TriageRequest& request, const LiveOptions
     TriageAnswer answer = run.round(due + std::max<Duration>(options.interval,
                                                              std::chrono::milliseconds(500)));
     const bool over = options.length && clock.mono() - start >= *options.length;
-    if (!each(answer) || over || !clock.sleep_until(due + options.interval, stop)) return answer;
+    if (!each(answer) || over) return answer;
+    const MonoTime next = due + options.interval;
+    if (!(options.rest ? options.rest(next) : clock.sleep_until(next, stop))) return answer;
   }
 }
 

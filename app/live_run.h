@@ -13,6 +13,8 @@ struct LiveOptions {
   std::optional<Duration> length;  // stop after; nothing: until stopped
   // Files are read on as they grow; without it they are read once, before the first poll.
   bool follow = false;
+  // Waits for the next round in place of the clock; false ends the run.
+  std::function<bool(MonoTime until)> rest;
 };
 
 // True where any source is a live one.

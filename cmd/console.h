@@ -16,6 +16,7 @@ class Console {
 
   bool json() const { return json_; }
   bool terminal() const { return terminal_; }
+  bool colour() const { return colour_; }
   std::size_t width() const { return width_; }
 
   // The report in the form that was asked for; returns its exit status. A standard output that is

@@ -79,4 +79,9 @@ Result<TriageRequest> TelemetryOptions::request() const {
   return out;
 }
 
+Result<TriageRequest> TelemetryOptions::request_or(const std::string& source) {
+  if (sources_.empty()) sources_.push_back(source);
+  return request();
+}
+
 }  // namespace muster

@@ -14,6 +14,8 @@ class TelemetryOptions {
   void declare(VerbOptions& options);
   // What was asked for, or which option makes no sense.
   Result<TriageRequest> request() const;
+  // The same, with `source` where none was given.
+  Result<TriageRequest> request_or(const std::string& source);
 
  private:
   std::vector<std::string> sources_, columns_, steps_, zones_;

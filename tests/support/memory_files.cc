@@ -50,9 +50,9 @@ Result<std::unique_ptr<ByteStream>> MemoryFiles::open(const std::string& path) {
 Result<FileInfo> MemoryFiles::stat(const std::string& path) {
   const auto it = files_.find(path);
   if (it != files_.end()) {
-    return FileInfo{FileInfo::Type::file, it->second.bytes.size(), it->second.modified};
+    return FileInfo{FileInfo::Type::file, it->second.bytes.size(), 1, it->second.modified};
   }
-  if (is_folder(path)) return FileInfo{FileInfo::Type::folder, 0, {}};
+  if (is_folder(path)) return FileInfo{FileInfo::Type::folder, 0, 0, {}};
   return errno_error("looking at " + path, ENOENT);
 }
 

@@ -1,0 +1,209 @@
+#include "core/render/top_table.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/render/cells.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kBarsPerHost = 8;
+constexpr std::size_t kPhase = 15;  // "checkpoint wait"
+
+struct Host {
+  std::string name;
+  std::vector<const GpuView*> gpus;
+};
+
+std::string value_cell(const GpuView& g, const Reading& reading) {
+  return g.stale ? "-" : number_cell(reading);
+}
+
+std::string memory_cell(const GpuView& g) {
+  if (g.stale || !g.mem_used_bytes.has_value() || !g.mem_total_bytes.has_value()) return "-";
+  const double total = g.mem_total_bytes.value();
+  return total > 0 ? number_cell(Reading::of(100 * g.mem_used_bytes.value() / total)) : "-";
+}
+
+std::string age_cell(Duration age) {
+  const double s = std::max(0.0, duration_to_seconds(age));
+  if (s < 1000) return fmt::format("{:.0f}s", s);
+  if (s < 1000 * 60) return fmt::format("{:.0f}m", s / 60);
+  return s < 9999 * 3600.0 ? fmt::format("{:.0f}h", s / 3600) : "old";
+}
+
+std::string bar(const GpuView& g, std::size_t width) {
+  if (g.stale || !g.power_ratio.has_value()) return std::string(width, '-');
+  const double ratio = g.power_ratio.value();
+  if (!std::isfinite(ratio)) return std::string(width, '-');
+  const double full = std::round(std::clamp(ratio, 0.0, 1.0) * static_cast<double>(width));
+  const auto filled = static_cast<std::size_t>(full);
+  return std::string(filled, '#') + std::string(width - filled, '.');
+}
+
+// The smaller comes first. Missing and stale values before all others.
+double rank_of(const GpuView& g, TopSort sort) {
+  if (sort == TopSort::age) return -duration_to_seconds(g.age);
+  const Reading& reading = sort == TopSort::power ? g.power_w : g.util_percent;
+  if (g.stale || !reading.has_value() || !std::isfinite(reading.value())) return -1e300;
+  return reading.value();
+}
+
+double rank_of(const Host& host, TopSort sort) {
+  double least = rank_of(*host.gpus.front(), sort);
+  for (const GpuView* g : host.gpus) least = std::min(least, rank_of(*g, sort));
+  return least;
+}
+
+void add_span(FrameLine& line, std::size_t from, std::size_t to, FrameStyle style) {
+  to = std::min(to, line.text.size());
+  if (from < to) line.spans.push_back({from, to, style});
+}
+
+class Table {
+ public:
+  Table(const FleetView& view, std::size_t columns) : columns_(columns) {
+    for (const GpuView& g : view.gpus) {
+      host_ = std::max(host_, plain_cell(g.host, 16).size());
+      label_ = std::max(label_, plain_cell(g.label, 16).size());
+    }
+    const std::size_t fixed = host_ + label_ + 61;
+    bar_ = std::clamp<std::size_t>(columns > fixed ? columns - fixed : 0, 4, 24);
+  }
+
+  FrameLine gpu_head() const {
+    return cut(fmt::format(" {} {} rank {:<15} {} {:>9} util   MHz    C mem%   age",
+                           pad_right("host", host_), pad_right("gpu", label_), "phase",
+                           pad_right("power", bar_), "W/limit"));
+  }
+  FrameLine gpu_row(const GpuView& g) const {
+    const std::string rank = g.rank ? std::to_string(*g.rank) : "-";
+    const std::string watts = value_cell(g, g.power_w) + "/" + value_cell(g, g.power_limit_w);
+    FrameLine line = cut(fmt::format(
+        "{}{} {} {:>4} {:<15} {} {:>9} {:>4} {:>5} {:>4} {:>4} {:>5}", g.odd ? "*" : " ",
+        pad_right(plain_cell(g.host, host_), host_), pad_right(plain_cell(g.label, label_), label_),
+        plain_cell(rank, 4), phase_name(g.phase), bar(g, bar_), plain_cell(watts, 9),
+        value_cell(g, g.util_percent), value_cell(g, g.sm_clock_mhz),
+        value_cell(g, g.temperature_c), memory_cell(g), age_cell(g.age)));
+    const std::size_t phase = host_ + label_ + 8;
+    mark(line, g.odd, g.stale, phase, phase_style(g.phase));
+    return line;
+  }
+
+  FrameLine host_head() const {
+    return cut(fmt::format(" {} gpus {:<15} {:>5} util   age  power of each GPU",
+                           pad_right("host", host_), "phase", "W"));
+  }
+  FrameLine host_row(const Host& host) const;
+
+ private:
+  FrameLine cut(const std::string& text) const { return {plain_cell(text, columns_), {}}; }
+  static void mark(FrameLine& line, bool odd, bool stale, std::size_t phase, FrameStyle style) {
+    if (stale) {
+      add_span(line, 0, line.text.size(), FrameStyle::dim);
+      return;
+    }
+    if (odd) add_span(line, 0, phase - 1, FrameStyle::warning);
+    add_span(line, phase, phase + kPhase, style);
+  }
+
+  std::size_t columns_, host_ = 4, label_ = 3, bar_ = 4;
+};
+
+// The median of what is there, and absent where nothing is.
+Reading median(const Host& host, Reading GpuView::* member) {
+  std::vector<double> values;
+  for (const GpuView* g : host.gpus) {
+    const Reading& reading = g->*member;
+    if (!g->stale && reading.has_value() && std::isfinite(reading.value()))
+      values.push_back(reading.value());
+  }
+  if (values.empty()) return {};
+  std::sort(values.begin(), values.end());
+  return Reading::of(values[values.size() / 2]);
+}
+
+FrameLine Table::host_row(const Host& host) const {
+  const GpuView& first = *host.gpus.front();
+  bool odd = false, same = true, stale = true;
+  Duration age{};
+  for (const GpuView* g : host.gpus) {
+    odd = odd || g->odd;
+    stale = stale && g->stale;
+    same = same && g->phase == first.phase;
+    age = std::max(age, g->age);
+  }
+  const std::string_view phase = same ? phase_name(first.phase) : "mixed";
+  const std::size_t used = host_ + 41;
+  const std::size_t each =
+      std::clamp<std::size_t>(columns_ > used ? (columns_ - used) / kBarsPerHost : 0, 3, 9) - 1;
+  std::string text = fmt::format("{}{} {:>4} {:<15} {:>5} {:>4} {:>5}  ", odd ? "*" : " ",
+                                 pad_right(plain_cell(host.name, host_), host_), host.gpus.size(),
+                                 phase, number_cell(median(host, &GpuView::power_w)),
+                                 number_cell(median(host, &GpuView::util_percent)), age_cell(age));
+  std::string bars;
+  for (std::size_t i = 0; i < host.gpus.size() && i < kBarsPerHost; ++i) {
+    bars += bar(*host.gpus[i], each) + (host.gpus[i]->odd ? "*" : " ");
+  }
+  FrameLine line = cut(text + bars);
+  mark(line, odd, stale, host_ + 7, same ? phase_style(first.phase) : FrameStyle::notice);
+  return line;
+}
+
+std::vector<Host> by_host(const FleetView& view) {
+  std::vector<Host> hosts;
+  for (const GpuView& g : view.gpus) {
+    if (hosts.empty() || hosts.back().name != g.host) hosts.push_back({g.host, {}});
+    hosts.back().gpus.push_back(&g);
+  }
+  return hosts;
+}
+
+}  // namespace
+
+FrameStyle phase_style(Phase phase) {
+  switch (phase) {
+    case Phase::compute:
+    case Phase::communication:
+      return FrameStyle::good;
+    case Phase::checkpoint_wait:
+    case Phase::waiting:
+      return FrameStyle::notice;
+    case Phase::starved:
+      return FrameStyle::warning;
+    case Phase::hang_suspected:
+      return FrameStyle::alarm;
+    case Phase::unknown:
+    case Phase::idle:
+    case Phase::context_idle:
+      break;
+  }
+  return FrameStyle::dim;
+}
+
+TopTable make_top_table(const FleetView& view, TopSort sort, std::size_t columns,
+                        std::size_t room) {
+  const Table table(view, columns);
+  const bool condensed = view.gpus.size() > room;
+  TopTable out{condensed ? table.host_head() : table.gpu_head(), {}};
+  std::vector<Host> hosts = by_host(view);
+  // A row of the GPU table is a host of one GPU here, so both are sorted by the same rule.
+  if (!condensed) {
+    hosts.clear();
+    for (const GpuView& g : view.gpus) hosts.push_back({g.host, {&g}});
+  }
+  if (sort != TopSort::host) {
+    std::stable_sort(hosts.begin(), hosts.end(), [&](const Host& a, const Host& b) {
+      return rank_of(a, sort) < rank_of(b, sort);
+    });
+  }
+  for (const Host& host : hosts) {
+    out.rows.push_back(condensed ? table.host_row(host) : table.gpu_row(*host.gpus.front()));
+  }
+  return out;
+}
+
+}  // namespace muster
