@@ -60,7 +60,8 @@ class TailInput final : public LiveInput {
   }
 
  private:
-  // Rotated or cut: the new file is read from its start at the next poll. Gone: blind until it is back.
+  // Rotated or cut: the new file is read from its start at the next poll. Gone: blind until it is
+  // back.
   Status at_end() {
     if (spec_.path == "-") return {};
     const auto info = files_.stat(spec_.path);
@@ -106,8 +107,9 @@ class TailInput final : public LiveInput {
     }
     const Dialect dialect = options_.columns.empty() ? recognise(head_) : Dialect::table_csv;
     if (dialect == Dialect::unknown) {
-      rejected_ = make_error(Errc::invalid_input,
-                             spec_.text + ": neither GPU telemetry nor a step log that is known here");
+      rejected_ =
+          make_error(Errc::invalid_input,
+                     spec_.text + ": neither GPU telemetry nor a step log that is known here");
       return *rejected_;
     }
     decoder_ = make_decoder(dialect, {options_.columns});

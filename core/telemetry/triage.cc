@@ -148,8 +148,8 @@ void Triage::row(const TelemetryRow& row, WallTime at, std::string_view source,
 void Triage::note(const TelemetryNote& note, std::string_view source,
                   std::string_view default_host) {
   for (NoteSeen& seen : state_->notes) {
-    const bool same = seen.kind == note.kind && seen.source == source && seen.host == default_host && seen.pci == note.pci &&
-                      seen.index == note.index;
+    const bool same = seen.kind == note.kind && seen.source == source &&
+                      seen.host == default_host && seen.pci == note.pci && seen.index == note.index;
     if (!same) continue;
     ++seen.count;
     return;

@@ -50,7 +50,8 @@ void add_peer_evidence(const TriageState& s, SeriesId odd, Finding& f) {
 }
 
 // A lame board and a rank with less to do look alike in power. It is more than a hint where the
-// hardware is known to be the same, the clock is known, and the rank is at neither end of a pipeline.
+// hardware is known to be the same, the clock is known, and the rank is at neither end of a
+// pipeline.
 Confidence straggler_confidence(const TriageState& s, SeriesId id) {
   const SeriesIdentity& who = s.fleet.identity(id);
   if (who.name.empty() || s.series[id].low_clock.judged < 3) return Confidence::low;
@@ -81,8 +82,9 @@ void add_straggler(const TriageState& s, SeriesId id, std::vector<Finding>& out)
                                            : "whether it is throttled is not told"));
   add_peer_evidence(s, id, f);
   f.actions = {Action::drain_host, Action::power_cycle_host, Action::check_power_cooling};
-  f.next = "take the node out, cut its power fully, compare power under load again, if all ranks do the "
-           "same work";
+  f.next =
+      "take the node out, cut its power fully, compare power under load again, if all ranks do the "
+      "same work";
   out.push_back(std::move(f));
 }
 

@@ -178,7 +178,8 @@ void add_duplicates(const TriageState& s, Report& report) {
   std::map<std::uint64_t, std::vector<SeriesId>> by_hash;
   for (SeriesId id = 0; id < s.series.size(); ++id) {
     const SeriesState& g = s.series[id];
-    if (g.hashed == SeriesState::kHashedRows && g.power_changes >= 8) by_hash[g.power_hash].push_back(id);
+    if (g.hashed == SeriesState::kHashedRows && g.power_changes >= 8)
+      by_hash[g.power_hash].push_back(id);
   }
   for (const auto& [hash, ids] : by_hash) {
     if (ids.size() < 2) continue;

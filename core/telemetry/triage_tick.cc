@@ -169,7 +169,8 @@ void compare_peers(TriageState& s) {
   std::map<std::string_view, Peers> by_model;
   for (const TickInput& in : s.inputs) {
     const SeriesIdentity& who = s.fleet.identity(in.id);
-    if (!s.series[in.id].spoke || who.kind != SeriesKind::gpu || !in.util_percent || *in.util_percent < kBusyPercent)
+    if (!s.series[in.id].spoke || who.kind != SeriesKind::gpu || !in.util_percent ||
+        *in.util_percent < kBusyPercent)
       continue;
     if (in.levels_proven && in.level <= PowerLevel::floor && in.level != PowerLevel::none) continue;
     SeriesState& series = s.series[in.id];

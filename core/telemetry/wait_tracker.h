@@ -29,7 +29,8 @@ struct Wait {
 // a tick at which nothing runs at all (idle) ends it without saying that it was healthy.
 class WaitTracker {
  public:
-  // `hung`: the open wait has been called a hang; when it ends it teaches nothing about healthy ones.
+  // `hung`: the open wait has been called a hang; when it ends it teaches nothing about healthy
+  // ones.
   void observe(const TickVerdict& tick, WallTime at, bool hung);
 
   const std::optional<Wait>& open() const { return open_; }
