@@ -41,122 +41,119 @@ struct Row {
   const char* want;
 };
 
+const Row kRows[] = {
+    {"compute only", {}, [](auto& r) { r.compute(300); }, "healthy"},
+    {"a save that ended",
+     {},
+     [](auto& r) { r.compute(300), r.save(118), r.compute(60); },
+     "ok high checkpoint_in_progress"},
+    {"a save in progress",
+     {},
+     [](auto& r) { r.compute(300), r.save(100); },
+     "ok medium checkpoint_in_progress"},
+    {"rank 3 apart, not for long",
+     {},
+     [](auto& r) { r.compute(300), r.apart(60, 3); },
+     "info medium undetermined"},
+    {"rank 3 apart",
+     {},
+     [](auto& r) { r.compute(300), r.apart(130, 3); },
+     "critical low collective_hang rank:3"},
+    {"rank 3 apart for ten minutes",
+     {},
+     [](auto& r) { r.compute(300), r.apart(610, 3); },
+     "critical medium collective_hang rank:3"},
+    {"rank 3 apart, no rank told",
+     {.tell_rank = false},
+     [](auto& r) { r.compute(300), r.apart(130, 11); },
+     "critical low collective_hang gpu:n2/3"},
+    {"rank 3 apart, model and limit unknown",
+     {.model = "", .tell_limit = false},
+     [](auto& r) { r.compute(300), r.apart(130, 3); },
+     "critical low collective_hang rank:3"},
+    {"apart after a longer save: 1.5 x 118 + 30 s",
+     {},
+     [](auto& r) { r.compute(300), r.save(118), r.compute(60), r.apart(200, 3); },
+     "info medium undetermined"},
+    {"apart beyond that",
+     {},
+     [](auto& r) { r.compute(300), r.save(118), r.compute(60), r.apart(215, 3); },
+     "critical medium collective_hang rank:3"},
+    {"one busy sample resets",
+     {},
+     [](auto& r) { r.compute(300), r.apart(100, 3), r.compute(1), r.apart(100, 3); },
+     "info medium undetermined"},
+    {"all spin",
+     {},
+     [](auto& r) { r.compute(300), r.all(130, 192, 100); },
+     "critical low collective_hang unknown:"},
+    {"rank 0 apart for eleven minutes, no save known",
+     {},
+     [](auto& r) { r.compute(300), r.save(660); },
+     "critical low collective_hang rank:0"},
+    {"starting, or the sampler started in the hang",
+     {},
+     [](auto& r) { r.apart(320, 3); },
+     "info medium undetermined"},
+    {"the sampler started in a long hang",
+     {},
+     [](auto& r) { r.apart(1900, 3); },
+     "critical medium collective_hang rank:3"},
+    {"the job ended, one GPU still spins",
+     {},
+     [](auto& r) {
+       r.compute(300);
+       r.play(300,
+              [](int k) { return SimulatedRun::Gpu{k == 5 ? 190.0 : 135.0, k == 5 ? 100.0 : 0}; });
+     },
+     "info medium gpus_idle"},
+    {"half of the GPUs are not used",
+     {},
+     [](auto& r) {
+       r.play(300, [](int k) {
+         return k % 2 ? SimulatedRun::Gpu{135, 0} : SimulatedRun::Gpu{985, 100};
+       });
+     },
+     "healthy"},
+    {"steps go on at low power",
+     {},
+     [](auto& r) {
+       r.compute(300), r.log_step(10, 100), r.apart(70, 3), r.log_step(11, 100), r.apart(70, 3);
+     },
+     "healthy"},
+    {"the step log stands still",
+     {},
+     [](auto& r) { r.compute(300), r.log_step(3850, 3857), r.apart(200, 3); },
+     "critical high collective_hang rank:3"},
+    {"power alone at the floor",
+     {.tell_util = false},
+     [](auto& r) { r.compute(300), r.all(200, 193, 0); },
+     "warning low undetermined unknown:"},
+    {"starved",
+     {},
+     [](auto& r) {
+       r.play(120, [](int k) { return SimulatedRun::Gpu{575, k % 2 == 0 ? 60.0 : 100.0}; });
+     },
+     "warning medium data_starvation"},
+    {"communication", {}, [](auto& r) { r.all(120, 640, 100); }, "info medium communication_bound"},
+    {"idle", {}, [](auto& r) { r.compute(60), r.all(120, 135, 0); }, "info medium gpus_idle"},
+    {"one GPU far below its peers",
+     {},
+     [](auto& r) {
+       r.play(60, [](int k) { return SimulatedRun::Gpu{k == 5 ? 600.0 : 985.0, 100}; });
+     },
+     "warning low gpu_power_straggler gpu:n1/5"},
+    {"one rank works, the others wait",
+     {},
+     [](auto& r) {
+       r.compute(60);
+       r.play(200, [](int k) { return SimulatedRun::Gpu{k == 0 ? 800.0 : 193.0, 100}; });
+     },
+     "warning medium one_rank_long_work rank:0"},
+};
+
 TEST(Triage, AnswersByScript) {
-  const Row rows[] = {
-      {"compute only", {}, [](auto& r) { r.compute(300); }, "healthy"},
-      {"a save that ended",
-       {},
-       [](auto& r) { r.compute(300), r.save(118), r.compute(60); },
-       "ok high checkpoint_in_progress"},
-      {"a save in progress",
-       {},
-       [](auto& r) { r.compute(300), r.save(100); },
-       "ok medium checkpoint_in_progress"},
-      {"rank 3 apart, not for long",
-       {},
-       [](auto& r) { r.compute(300), r.apart(60, 3); },
-       "info medium undetermined"},
-      {"rank 3 apart",
-       {},
-       [](auto& r) { r.compute(300), r.apart(130, 3); },
-       "critical low collective_hang rank:3"},
-      {"rank 3 apart for ten minutes",
-       {},
-       [](auto& r) { r.compute(300), r.apart(610, 3); },
-       "critical medium collective_hang rank:3"},
-      {"rank 3 apart, no rank told",
-       {.tell_rank = false},
-       [](auto& r) { r.compute(300), r.apart(130, 11); },
-       "critical low collective_hang gpu:n2/3"},
-      {"rank 3 apart, model and limit unknown",
-       {.model = "", .tell_limit = false},
-       [](auto& r) { r.compute(300), r.apart(130, 3); },
-       "critical low collective_hang rank:3"},
-      {"apart after a longer save: 1.5 x 118 + 30 s",
-       {},
-       [](auto& r) { r.compute(300), r.save(118), r.compute(60), r.apart(200, 3); },
-       "info medium undetermined"},
-      {"apart beyond that",
-       {},
-       [](auto& r) { r.compute(300), r.save(118), r.compute(60), r.apart(215, 3); },
-       "critical medium collective_hang rank:3"},
-      {"one busy sample resets",
-       {},
-       [](auto& r) { r.compute(300), r.apart(100, 3), r.compute(1), r.apart(100, 3); },
-       "info medium undetermined"},
-      {"all spin",
-       {},
-       [](auto& r) { r.compute(300), r.all(130, 192, 100); },
-       "critical low collective_hang unknown:"},
-      {"rank 0 apart for eleven minutes, no save known",
-       {},
-       [](auto& r) { r.compute(300), r.save(660); },
-       "critical low collective_hang rank:0"},
-      {"starting, or the sampler started in the hang",
-       {},
-       [](auto& r) { r.apart(320, 3); },
-       "info medium undetermined"},
-      {"the sampler started in a long hang",
-       {},
-       [](auto& r) { r.apart(1900, 3); },
-       "critical medium collective_hang rank:3"},
-      {"the job ended, one GPU still spins",
-       {},
-       [](auto& r) {
-         r.compute(300);
-         r.play(300, [](int k) {
-           return SimulatedRun::Gpu{k == 5 ? 190.0 : 135.0, k == 5 ? 100.0 : 0};
-         });
-       },
-       "info medium gpus_idle"},
-      {"half of the GPUs are not used",
-       {},
-       [](auto& r) {
-         r.play(300, [](int k) {
-           return k % 2 ? SimulatedRun::Gpu{135, 0} : SimulatedRun::Gpu{985, 100};
-         });
-       },
-       "healthy"},
-      {"steps go on at low power",
-       {},
-       [](auto& r) {
-         r.compute(300), r.log_step(10, 100), r.apart(70, 3), r.log_step(11, 100), r.apart(70, 3);
-       },
-       "healthy"},
-      {"the step log stands still",
-       {},
-       [](auto& r) { r.compute(300), r.log_step(3850, 3857), r.apart(200, 3); },
-       "critical high collective_hang rank:3"},
-      {"power alone at the floor",
-       {.tell_util = false},
-       [](auto& r) { r.compute(300), r.all(200, 193, 0); },
-       "warning low undetermined unknown:"},
-      {"starved",
-       {},
-       [](auto& r) {
-         r.play(120, [](int k) { return SimulatedRun::Gpu{575, k % 2 == 0 ? 60.0 : 100.0}; });
-       },
-       "warning medium data_starvation"},
-      {"communication",
-       {},
-       [](auto& r) { r.all(120, 640, 100); },
-       "info medium communication_bound"},
-      {"idle", {}, [](auto& r) { r.compute(60), r.all(120, 135, 0); }, "info medium gpus_idle"},
-      {"one GPU far below its peers",
-       {},
-       [](auto& r) {
-         r.play(60, [](int k) { return SimulatedRun::Gpu{k == 5 ? 600.0 : 985.0, 100}; });
-       },
-       "warning low gpu_power_straggler gpu:n1/5"},
-      {"one rank works, the others wait",
-       {},
-       [](auto& r) {
-         r.compute(60);
-         r.play(200, [](int k) { return SimulatedRun::Gpu{k == 0 ? 800.0 : 193.0, 100}; });
-       },
-       "warning medium one_rank_long_work rank:0"},
-  };
-  for (const Row& row : rows) {
+  for (const Row& row : kRows) {
     Triage triage({});
     SimulatedRun run(row.options, triage);
     row.play(run);
