@@ -120,7 +120,7 @@ const std::vector<Row> kRows = {
     {"good_columns",
      {{"a.csv", "t,n,p\n1715275642063,7,2355\n1715275644063,7,2375\n"}},
      "a.csv --columns time=t,host=n,node_power_w=p",
-     0,
+     3,
      {"a.csv: "}},
     {"bad_zone", {{"a.csv", small_csv()}}, "a.csv --tz Nowhere/X", 64, {"Nowhere/X"}},
     {"good_zone", {{"a.csv", small_csv()}}, "a.csv --tz +09:00", 0, {"+09:00"}},
@@ -161,7 +161,7 @@ const std::vector<Row> kRows = {
        "timestamp, power.draw [W]\n2026/11/30 06:00:00.000, 500.00 W\n"
        "2026/11/30 06:00:00.000, 510.00 W\n"}},
      "a.csv",
-     0,
+     3,
      {"rows name no GPU: they were numbered"}},
     {"no_power",
      {{"a.csv", small_csv("[N/A]")}},
