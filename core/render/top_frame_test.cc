@@ -131,7 +131,7 @@ TEST(TopFrame, HostileTextAndNumbersFitInEveryWindow) {
   view.gpus[7].rank = std::numeric_limits<int>::min();
   view.bands_source = "calibration \x1b[31m";
   for (std::size_t columns = 0; columns < 240; columns += 3) {
-    for (const std::size_t rows : {0, 1, 7, 8, 24, 60}) {
+    for (const std::size_t rows : {0u, 1u, 7u, 8u, 24u, 60u}) {
       for (int sort = 0; sort < kTopSortCount; ++sort) {
         TopState state{columns, rows, static_cast<TopSort>(sort), 5, true, sort == 3, false};
         expect_fits(render_top(view, {}, state), state);
