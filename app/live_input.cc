@@ -34,7 +34,10 @@ class StampingSink final : public TelemetrySink {
 class TailInput final : public LiveInput {
  public:
   TailInput(SourceSpec spec, bool log, SourceOptions options, Files& files, Clock& clock)
-      : spec_(std::move(spec)), log_(log), options_(std::move(options)), files_(files),
+      : spec_(std::move(spec)),
+        log_(log),
+        options_(std::move(options)),
+        files_(files),
         clock_(clock) {}
   std::string name() const override { return spec_.text; }
 

@@ -18,8 +18,12 @@ struct Watched {
 class LiveRun {
  public:
   LiveRun(const TriageRequest& request, const LiveOptions& options, Files& files, Clock& clock)
-      : request_(request), options_(options), files_(files), clock_(clock),
-        triage_(request.triage_options), target_(triage_) {}
+      : request_(request),
+        options_(options),
+        files_(files),
+        clock_(clock),
+        triage_(request.triage_options),
+        target_(triage_) {}
 
   Status open() {
     TriageRequest once = request_;
@@ -59,10 +63,10 @@ class LiveRun {
 
   // One dead source must not take the time of those behind it: each gets its share.
   TriageAnswer round(MonoTime deadline) {
-    const Duration share = std::max<Duration>(
-        (deadline - clock_.mono()) / static_cast<std::int64_t>(std::max<std::size_t>(
-                                         watched_.size(), 1)),
-        std::chrono::milliseconds(200));
+    const Duration share =
+        std::max<Duration>((deadline - clock_.mono()) /
+                               static_cast<std::int64_t>(std::max<std::size_t>(watched_.size(), 1)),
+                           std::chrono::milliseconds(200));
     for (Watched& w : watched_) {
       const Status polled = w.input->poll(clock_.mono() + share, target_);
       w.failure = polled ? std::nullopt : std::optional(polled.error());
@@ -101,9 +105,8 @@ class LiveRun {
 }  // namespace
 
 bool has_live_source(const TriageRequest& request, Files& files) {
-  return std::any_of(request.sources.begin(), request.sources.end(), [&](const std::string& text) {
-    return is_live(parse_source(text, files));
-  });
+  return std::any_of(request.sources.begin(), request.sources.end(),
+                     [&](const std::string& text) { return is_live(parse_source(text, files)); });
 }
 
 Result<TriageAnswer> triage_live(const TriageRequest& request, const LiveOptions& options,
@@ -115,8 +118,8 @@ Result<TriageAnswer> triage_live(const TriageRequest& request, const LiveOptions
   for (MonoTime due = start;; due += options.interval) {
     // A round that ran late does not make the next ones hurry.
     due = std::max(due, clock.mono() - options.interval);
-    TriageAnswer answer = run.round(due + std::max<Duration>(options.interval,
-                                                             std::chrono::milliseconds(500)));
+    TriageAnswer answer =
+        run.round(due + std::max<Duration>(options.interval, std::chrono::milliseconds(500)));
     const bool over = options.length && clock.mono() - start >= *options.length;
     if (!each(answer) || over) return answer;
     const MonoTime next = due + options.interval;

@@ -11,9 +11,16 @@ namespace muster {
 class OwnedRow {
  public:
   OwnedRow(const TelemetryRow& row, WallTime at)
-      : at_(at), key_(row.key), host_(row.key.host), uuid_(row.key.uuid), pci_(row.key.pci),
-        device_(row.key.device), name_(row.key.name), group_(row.key.group),
-        readings_(row.readings.begin(), row.readings.end()), line_(row.line) {}
+      : at_(at),
+        key_(row.key),
+        host_(row.key.host),
+        uuid_(row.key.uuid),
+        pci_(row.key.pci),
+        device_(row.key.device),
+        name_(row.key.name),
+        group_(row.key.group),
+        readings_(row.readings.begin(), row.readings.end()),
+        line_(row.line) {}
 
   WallTime at() const { return at_; }
   // Valid while this object lives and stays where it is.

@@ -173,12 +173,13 @@ class Reader {
         ++summary_.telemetry;
       } else {
         summary_.blind.push_back({input->spec().text, "no row of telemetry in it", true});
-        last_error_ = make_error(Errc::invalid_input,
-                                 input->spec().text + ": no row of telemetry in it");
+        last_error_ =
+            make_error(Errc::invalid_input, input->spec().text + ": no row of telemetry in it");
       }
       if (input->clock().saw_no_time()) {
-        summary_.notes.push_back(input->spec().text + ": rows without a time; nothing that needs "
-                                                      "a duration can be told");
+        summary_.notes.push_back(input->spec().text +
+                                 ": rows without a time; nothing that needs "
+                                 "a duration can be told");
       }
       if (input->clock().saw_no_zone()) no_zone_ = true;
     }

@@ -44,8 +44,12 @@ class TelemetryInput::Sink final : public TelemetrySink {
 TelemetryInput::TelemetryInput(SourceSpec spec, std::string default_host,
                                std::unique_ptr<ByteStream> stream, std::string head,
                                std::unique_ptr<Decoder> decoder, RowClock clock)
-    : spec_(std::move(spec)), default_host_(std::move(default_host)), stream_(std::move(stream)),
-      head_(std::move(head)), decoder_(std::move(decoder)), clock_(clock) {
+    : spec_(std::move(spec)),
+      default_host_(std::move(default_host)),
+      stream_(std::move(stream)),
+      head_(std::move(head)),
+      decoder_(std::move(decoder)),
+      clock_(clock) {
   buffer_.resize(kChunkBytes);
 }
 

@@ -5,7 +5,6 @@
 
 namespace muster {
 
-
 // Rows and logs straight into one Triage.
 class TriageTarget final : public RowTarget {
  public:

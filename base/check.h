@@ -11,9 +11,9 @@ namespace muster {
 
 }  // namespace muster
 
-#define MUSTER_CHECK(condition, why)                                        \
-  do {                                                                      \
-    if (!(condition)) {                                                     \
-      ::muster::check_failed(__FILE__, __LINE__, #condition, why);          \
-    }                                                                       \
+#define MUSTER_CHECK(condition, why)                               \
+  do {                                                             \
+    if (!(condition)) {                                            \
+      ::muster::check_failed(__FILE__, __LINE__, #condition, why); \
+    }                                                              \
   } while (false)

@@ -47,7 +47,9 @@ class [[nodiscard]] Result : public tl::expected<T, Error> {
 
 using Status = Result<void>;
 
-inline Error make_error(Errc code, std::string context) { return Error{code, std::move(context)}; }
+inline Error make_error(Errc code, std::string context) {
+  return Error{code, std::move(context)};
+}
 
 // The same error with "while: " in front of its context.
 Error within(std::string_view while_doing, Error error);

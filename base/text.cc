@@ -8,9 +8,13 @@
 namespace muster {
 namespace {
 
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+bool is_blank(char c) {
+  return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
 
 template <typename T, typename... Base>
 std::optional<T> parse_whole(std::string_view text, Base... base) {
@@ -61,7 +65,9 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
-std::optional<double> parse_double(std::string_view text) { return parse_whole<double>(text); }
+std::optional<double> parse_double(std::string_view text) {
+  return parse_whole<double>(text);
+}
 std::optional<std::int64_t> parse_int(std::string_view text) {
   return parse_whole<std::int64_t>(text);
 }

@@ -33,12 +33,16 @@ TEST(EscapeControls, MakesHostileTextHarmless) {
       {"\x1b[31mred", "\\x1b[31mred"},
       {"a\nb\tc\r", "a\\nb\\tc\\x0d"},
       {"\x7f", "\\x7f"},
-      {"\xc2\x9b" "31m", "\\x9b31m"},                 // C1 CSI in UTF-8
-      {"\xe2\x80\xae" "abc", "\\u{202e}abc"},         // right-to-left override
-      {"\xff\xfe", "\\xff\\xfe"},                     // not UTF-8
-      {"\xc0\xaf", "\\xc0\\xaf"},                     // overlong slash
-      {"\xed\xa0\x80", "\\xed\\xa0\\x80"},            // surrogate
-      {"\xe2\x82", "\\xe2\\x82"},                     // cut sequence
+      {"\xc2\x9b"
+       "31m",
+       "\\x9b31m"},  // C1 CSI in UTF-8
+      {"\xe2\x80\xae"
+       "abc",
+       "\\u{202e}abc"},                     // right-to-left override
+      {"\xff\xfe", "\\xff\\xfe"},           // not UTF-8
+      {"\xc0\xaf", "\\xc0\\xaf"},           // overlong slash
+      {"\xed\xa0\x80", "\\xed\\xa0\\x80"},  // surrogate
+      {"\xe2\x82", "\\xe2\\x82"},           // cut sequence
       {std::string_view("a\0b", 3), "a\\x00b"},
   };
   for (const Row& row : rows) EXPECT_EQ(escape_controls(row.in), row.out);

@@ -32,8 +32,14 @@ using WallTime = std::chrono::time_point<WallTag, Duration>;
 constexpr Duration seconds_to_duration(double seconds) {
   return Duration(static_cast<std::int64_t>(seconds * 1e9));
 }
-constexpr double duration_to_seconds(Duration d) { return static_cast<double>(d.count()) / 1e9; }
-constexpr WallTime wall_from_ns(std::int64_t ns) { return WallTime(Duration(ns)); }
-constexpr std::int64_t wall_to_ns(WallTime t) { return t.time_since_epoch().count(); }
+constexpr double duration_to_seconds(Duration d) {
+  return static_cast<double>(d.count()) / 1e9;
+}
+constexpr WallTime wall_from_ns(std::int64_t ns) {
+  return WallTime(Duration(ns));
+}
+constexpr std::int64_t wall_to_ns(WallTime t) {
+  return t.time_since_epoch().count();
+}
 
 }  // namespace muster

@@ -130,10 +130,9 @@ std::optional<ParsedTime> to_time(const Fields& f) {
   if (!date.ok() || f.year < 1970 || f.year > 2200) return std::nullopt;
   if (f.hour > 23 || f.minute > 59 || f.second > 60) return std::nullopt;
   const bool leap = f.second == 60;
-  const std::int64_t whole = static_cast<std::int64_t>(sys_days(date).time_since_epoch().count()) *
-                                 86400 +
-                             f.hour * 3600 + f.minute * 60 + (leap ? 59 : f.second) -
-                             f.offset_minutes * 60;
+  const std::int64_t whole =
+      static_cast<std::int64_t>(sys_days(date).time_since_epoch().count()) * 86400 + f.hour * 3600 +
+      f.minute * 60 + (leap ? 59 : f.second) - f.offset_minutes * 60;
   const std::int64_t ns = whole * 1'000'000'000 + (leap ? 999'999'999 : f.nanos);
   return ParsedTime{wall_from_ns(ns), f.has_zone, f.has_date};
 }
@@ -160,8 +159,12 @@ Civil civil_of(WallTime at) {
     --day_count;
   }
   const year_month_day date{sys_days(days(static_cast<int>(day_count)))};
-  return {static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
-          static_cast<unsigned>(date.day()), in_day / 3600, in_day / 60 % 60, in_day % 60,
+  return {static_cast<int>(date.year()),
+          static_cast<unsigned>(date.month()),
+          static_cast<unsigned>(date.day()),
+          in_day / 3600,
+          in_day / 60 % 60,
+          in_day % 60,
           rest / 1'000'000};
 }
 

@@ -56,7 +56,9 @@ void decode(benchmark::State& state, Dialect dialect, const std::string& text) {
   state.counters["rows"] = static_cast<double>(rows);
 }
 
-void NvsmiCsv(benchmark::State& state) { decode(state, Dialect::nvsmi_csv, nvsmi_csv(40'000)); }
+void NvsmiCsv(benchmark::State& state) {
+  decode(state, Dialect::nvsmi_csv, nvsmi_csv(40'000));
+}
 BENCHMARK(NvsmiCsv)->Unit(benchmark::kMillisecond);
 
 // One iteration is one second of the fleet: 32,768 rows of three values and a verdict. Items per

@@ -81,6 +81,8 @@ class CalibrateVerb final : public Verb {
 
 }  // namespace
 
-std::unique_ptr<Verb> make_calibrate_verb() { return std::make_unique<CalibrateVerb>(); }
+std::unique_ptr<Verb> make_calibrate_verb() {
+  return std::make_unique<CalibrateVerb>();
+}
 
 }  // namespace muster

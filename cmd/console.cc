@@ -23,7 +23,8 @@ std::size_t terminal_width() {
 }  // namespace
 
 Console::Console(bool json)
-    : json_(json), terminal_(isatty(STDOUT_FILENO) == 1),
+    : json_(json),
+      terminal_(isatty(STDOUT_FILENO) == 1),
       colour_(terminal_ && std::getenv("NO_COLOR") == nullptr),
       width_(terminal_ ? terminal_width() : 80) {}
 

@@ -53,6 +53,8 @@ class FindingsVerb final : public Verb {
 
 }  // namespace
 
-std::unique_ptr<Verb> make_findings_verb() { return std::make_unique<FindingsVerb>(); }
+std::unique_ptr<Verb> make_findings_verb() {
+  return std::make_unique<FindingsVerb>();
+}
 
 }  // namespace muster

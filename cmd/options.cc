@@ -1,7 +1,7 @@
 #include "cmd/options.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 #include <map>
 
@@ -16,8 +16,8 @@ void VerbOptions::flag(std::string names, bool* target, std::string help) {
 }
 void VerbOptions::text(std::string names, std::string* target, std::string value,
                        std::string help) {
-  rows_.push_back({std::move(names), std::move(value), std::move(help), {}, OptionRow::Type::text,
-                   target});
+  rows_.push_back(
+      {std::move(names), std::move(value), std::move(help), {}, OptionRow::Type::text, target});
 }
 void VerbOptions::choice(std::string names, std::string* target, std::vector<std::string> choices,
                          std::string help) {
@@ -25,18 +25,18 @@ void VerbOptions::choice(std::string names, std::string* target, std::vector<std
                    OptionRow::Type::text, target});
 }
 void VerbOptions::number(std::string names, double* target, std::string value, std::string help) {
-  rows_.push_back({std::move(names), std::move(value), std::move(help), {},
-                   OptionRow::Type::number, target});
+  rows_.push_back(
+      {std::move(names), std::move(value), std::move(help), {}, OptionRow::Type::number, target});
 }
 void VerbOptions::integer(std::string names, std::int64_t* target, std::string value,
                           std::string help) {
-  rows_.push_back({std::move(names), std::move(value), std::move(help), {},
-                   OptionRow::Type::integer, target});
+  rows_.push_back(
+      {std::move(names), std::move(value), std::move(help), {}, OptionRow::Type::integer, target});
 }
 void VerbOptions::list(std::string names, std::vector<std::string>* target, std::string value,
                        std::string help) {
-  rows_.push_back({std::move(names), std::move(value), std::move(help), {}, OptionRow::Type::list,
-                   target});
+  rows_.push_back(
+      {std::move(names), std::move(value), std::move(help), {}, OptionRow::Type::list, target});
 }
 void VerbOptions::positionals(std::string value, std::vector<std::string>* target,
                               std::string help) {
@@ -64,14 +64,14 @@ void add_row(CLI::App& app, const OptionRow& row) {
       option = app.add_option(row.names, *static_cast<std::int64_t*>(row.target), row.help);
       break;
     case OptionRow::Type::list:
-      option = app.add_option(row.names, *static_cast<std::vector<std::string>*>(row.target),
-                              row.help);
+      option =
+          app.add_option(row.names, *static_cast<std::vector<std::string>*>(row.target), row.help);
       option->allow_extra_args(false)->take_all();
       break;
     case OptionRow::Type::positionals:
     case OptionRow::Type::rest:
-      option = app.add_option(row.names, *static_cast<std::vector<std::string>*>(row.target),
-                              row.help);
+      option =
+          app.add_option(row.names, *static_cast<std::vector<std::string>*>(row.target), row.help);
       option->option_text(" ");
       return;
   }
@@ -104,8 +104,9 @@ Parsed parse_command_line(int argc, const char* const* argv,
                  "muster"};
     app.set_version_flag("--version", std::string(kVersionText));
     app.require_subcommand(1);
-    app.footer("muster VERB --help explains a verb with examples. Reports: text, or --json.\n"
-               "Exit status: 0 ok, 1 warning, 2 critical, 3 cannot tell, 64 usage, 65 no input.");
+    app.footer(
+        "muster VERB --help explains a verb with examples. Reports: text, or --json.\n"
+        "Exit status: 0 ok, 1 warning, 2 critical, 3 cannot tell, 64 usage, 65 no input.");
     std::map<std::string, CLI::App*> groups;
     std::vector<VerbOptions> declared(verbs.size());
     for (std::size_t i = 0; i < verbs.size(); ++i) {

@@ -125,6 +125,8 @@ class TriageVerb final : public Verb {
 
 }  // namespace
 
-std::unique_ptr<Verb> make_triage_verb() { return std::make_unique<TriageVerb>(); }
+std::unique_ptr<Verb> make_triage_verb() {
+  return std::make_unique<TriageVerb>();
+}
 
 }  // namespace muster

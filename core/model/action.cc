@@ -62,7 +62,9 @@ constexpr ActionRow kTable[] = {
 
 }  // namespace
 
-std::span<const ActionRow> action_table() { return kTable; }
+std::span<const ActionRow> action_table() {
+  return kTable;
+}
 
 std::string_view action_name(Action action) {
   const auto index = static_cast<std::size_t>(action);

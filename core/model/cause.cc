@@ -231,7 +231,9 @@ constexpr CauseRow kTable[] = {
 
 }  // namespace
 
-std::span<const CauseRow> cause_table() { return kTable; }
+std::span<const CauseRow> cause_table() {
+  return kTable;
+}
 
 const CauseRow& cause_row(Cause cause) {
   const auto index = static_cast<std::size_t>(cause);

@@ -120,7 +120,9 @@ struct CauseRow {
 // All rows in the order of the enumeration.
 std::span<const CauseRow> cause_table();
 const CauseRow& cause_row(Cause cause);
-inline std::string_view cause_name(Cause cause) { return cause_row(cause).name; }
+inline std::string_view cause_name(Cause cause) {
+  return cause_row(cause).name;
+}
 std::optional<Cause> cause_from_name(std::string_view name);
 
 }  // namespace muster

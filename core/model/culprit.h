@@ -8,14 +8,22 @@
 namespace muster {
 
 enum class CulpritKind : std::uint8_t {
-  rank, gpu, host, port, link, process, file, config, group,
+  rank,
+  gpu,
+  host,
+  port,
+  link,
+  process,
+  file,
+  config,
+  group,
   none,     // nobody is to blame
   unknown,  // somebody is, and the evidence does not say who
 };
 
 constexpr std::string_view culprit_kind_name(CulpritKind k) {
-  constexpr std::string_view kNames[] = {"rank",   "gpu",    "host",  "port", "link",   "process",
-                                         "file",   "config", "group", "none", "unknown"};
+  constexpr std::string_view kNames[] = {"rank", "gpu",    "host",  "port", "link",   "process",
+                                         "file", "config", "group", "none", "unknown"};
   return kNames[static_cast<int>(k)];
 }
 

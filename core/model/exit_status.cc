@@ -23,9 +23,12 @@ ExitStatus exit_status_of(const Report& report) {
 
 ExitStatus exit_status_of(const Error& error) {
   switch (error.code) {
-    case Errc::permission: return ExitStatus::permission;
-    case Errc::internal: return ExitStatus::internal;
-    default: return ExitStatus::no_input;
+    case Errc::permission:
+      return ExitStatus::permission;
+    case Errc::internal:
+      return ExitStatus::internal;
+    default:
+      return ExitStatus::no_input;
   }
 }
 

@@ -8,15 +8,15 @@
 namespace muster {
 
 enum class ExitStatus : int {
-  ok = 0,           // ok or info
+  ok = 0,  // ok or info
   warning = 1,
-  critical = 2,     // gate: refused
+  critical = 2,  // gate: refused
   cannot_tell = 3,
   usage = 64,
-  no_input = 65,    // no input could be read at all
+  no_input = 65,  // no input could be read at all
   internal = 70,
   storage = 74,
-  saved = 75,       // saved and left: start again
+  saved = 75,  // saved and left: start again
   out_of_step = 76,
   permission = 77,
   refused_config = 78,

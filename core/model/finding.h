@@ -31,8 +31,8 @@ struct Finding {
   std::string summary;            // one line: what, who, since when, with units
   std::optional<WallTime> since;  // when it began, on the clock of its source
   std::vector<Evidence> evidence;
-  std::vector<Action> actions;    // the first is the most important
-  std::string next;               // the command or measurement that comes next, in words
+  std::vector<Action> actions;  // the first is the most important
+  std::string next;             // the command or measurement that comes next, in words
 };
 
 // Something that could not be read. Never counted as healthy.

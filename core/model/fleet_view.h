@@ -29,29 +29,35 @@ enum class Phase : std::uint8_t {
 inline constexpr int kPhaseCount = 9;
 
 constexpr std::string_view phase_name(Phase p) {
-  constexpr std::string_view kNames[] = {"unknown", "idle",      "context idle",
-                                         "checkpoint wait", "waiting",  "hang suspected",
-                                         "starved", "communication", "compute"};
+  constexpr std::string_view kNames[] = {"unknown",         "idle",          "context idle",
+                                         "checkpoint wait", "waiting",       "hang suspected",
+                                         "starved",         "communication", "compute"};
   return kNames[static_cast<int>(p)];
 }
 
 // Who is low and who is not, over the GPUs of the run at one moment.
 enum class Shape : std::uint8_t {
-  none,             // nothing to compare
-  uniform,          // all alike
-  rank0_zero,       // rank 0 alone at 0 %: a save
-  one_zero,         // one other rank at 0 %, the rest busy
-  several_zero,     // some at 0 %, some busy
-  all_spinning,     // all busy at the power floor, nobody at 0 %
-  one_busy,         // one rank works, the others spin and wait for it
-  one_low,          // one GPU draws far less than its peers under the same load
-  scatter,          // utilization differs from rank to rank
+  none,          // nothing to compare
+  uniform,       // all alike
+  rank0_zero,    // rank 0 alone at 0 %: a save
+  one_zero,      // one other rank at 0 %, the rest busy
+  several_zero,  // some at 0 %, some busy
+  all_spinning,  // all busy at the power floor, nobody at 0 %
+  one_busy,      // one rank works, the others spin and wait for it
+  one_low,       // one GPU draws far less than its peers under the same load
+  scatter,       // utilization differs from rank to rank
 };
 
 constexpr std::string_view shape_name(Shape s) {
-  constexpr std::string_view kNames[] = {
-      "",           "all alike", "rank 0 alone at 0 %", "one rank at 0 %", "some ranks at 0 %",
-      "all spinning", "one rank busy, the rest wait", "one GPU low", "uneven utilization"};
+  constexpr std::string_view kNames[] = {"",
+                                         "all alike",
+                                         "rank 0 alone at 0 %",
+                                         "one rank at 0 %",
+                                         "some ranks at 0 %",
+                                         "all spinning",
+                                         "one rank busy, the rest wait",
+                                         "one GPU low",
+                                         "uneven utilization"};
   return kNames[static_cast<int>(s)];
 }
 
@@ -65,9 +71,9 @@ struct GpuView {
   // Share of the limit or, without a limit, of the run's own compute level: for bars, 0 to about 1.
   Reading power_ratio;
   Phase phase = Phase::unknown;
-  bool odd = false;       // the one that stands out in `FleetView::shape`
-  Duration age{};         // of the newest value
-  bool stale = false;     // too old to be judged
+  bool odd = false;    // the one that stands out in `FleetView::shape`
+  Duration age{};      // of the newest value
+  bool stale = false;  // too old to be judged
 };
 
 struct PhaseSegment {
@@ -75,7 +81,7 @@ struct PhaseSegment {
   Shape shape = Shape::none;
   WallTime from{}, to{};
   Reading power_w_median, util_percent_median;  // over GPUs and ticks
-  std::string odd;  // "n1/3" where one stands out
+  std::string odd;                              // "n1/3" where one stands out
 };
 
 struct FleetView {
@@ -83,9 +89,9 @@ struct FleetView {
   Phase phase = Phase::unknown;
   Shape shape = Shape::none;
   Duration phase_for{};
-  std::vector<GpuView> gpus;             // by host, then index
-  std::vector<PhaseSegment> segments;    // oldest first, the newest 64
-  std::string bands_source;              // "defaults for B300", "calibration run-a.toml", ...
+  std::vector<GpuView> gpus;           // by host, then index
+  std::vector<PhaseSegment> segments;  // oldest first, the newest 64
+  std::string bands_source;            // "defaults for B300", "calibration run-a.toml", ...
   std::optional<std::int64_t> step, target_step;
 };
 

@@ -104,10 +104,10 @@ JsonWriter& JsonWriter::value(double number) {
   char buffer[32];
   // From 1e18 on with an exponent: readers take digits alone for an integer, and these would not
   // fit.
-  const auto [end, ec] = std::abs(number) < 1e18
-                             ? std::to_chars(buffer, buffer + sizeof buffer, number)
-                             : std::to_chars(buffer, buffer + sizeof buffer, number,
-                                             std::chars_format::scientific);
+  const auto [end, ec] =
+      std::abs(number) < 1e18
+          ? std::to_chars(buffer, buffer + sizeof buffer, number)
+          : std::to_chars(buffer, buffer + sizeof buffer, number, std::chars_format::scientific);
   MUSTER_CHECK(ec == std::errc(), "32 bytes hold every double");
   out_.append(buffer, end);
   return *this;

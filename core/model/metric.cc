@@ -70,7 +70,9 @@ static_assert(std::size(kTable) == kMetricCount);
 
 }  // namespace
 
-std::span<const MetricRow> metric_table() { return kTable; }
+std::span<const MetricRow> metric_table() {
+  return kTable;
+}
 
 const MetricRow& metric_row(Metric metric) {
   const auto index = static_cast<std::size_t>(metric);

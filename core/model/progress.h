@@ -21,20 +21,20 @@ struct StepRecord {
   bool at_has_date = true;  // false: a bare clock time, dated 1970-01-01
   std::optional<double> loss, grad_norm, learning_rate;
   std::optional<double> tokens_per_s;
-  std::optional<double> step_s;     // duration of the step
+  std::optional<double> step_s;  // duration of the step
   std::optional<double> mfu_ratio;
   std::optional<int> rank;
   std::uint64_t line = 0;  // from 1
 };
 
 enum class ProgressKind : std::uint8_t {
-  save_begin,     // "saving checkpoint ..."
-  save_end,       // "saved", "done in 122.1 s"; `duration` where it is printed
-  save_known,     // an earlier save and its length is told ("step 500 117 s")
+  save_begin,  // "saving checkpoint ..."
+  save_end,    // "saved", "done in 122.1 s"; `duration` where it is printed
+  save_known,  // an earlier save and its length is told ("step 500 117 s")
   eval_begin,
   eval_end,
-  compile,        // torch.compile, inductor, autotune, warm-up lines
-  startup,        // loading, building the index, first lines of a run
+  compile,  // torch.compile, inductor, autotune, warm-up lines
+  startup,  // loading, building the index, first lines of a run
   epoch_end,
   finished,       // training is complete
   restarted,      // resumed from a checkpoint

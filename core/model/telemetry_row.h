@@ -22,14 +22,14 @@ enum class SeriesKind : std::uint8_t { gpu, port, task, node };
 // an index is a label that renumbers when a GPU is lost.
 struct SeriesKey {
   SeriesKind kind = SeriesKind::gpu;
-  std::string_view host;       // empty: the source's own host (TelemetryOptions::host, else "this")
-  std::string_view uuid;       // "GPU-..."
-  std::string_view pci;        // any spelling; the fleet normalizes to "0000:3b:00"
-  std::optional<int> index;    // GPU index on its host
-  std::optional<int> rank;     // global rank or task number
-  std::string_view device;     // port: "mlx5_0/1"
-  std::string_view name;       // model: "NVIDIA B300 SXM6 AC"
-  std::string_view group;      // "rack=7", where the source has such a column
+  std::string_view host;     // empty: the source's own host (TelemetryOptions::host, else "this")
+  std::string_view uuid;     // "GPU-..."
+  std::string_view pci;      // any spelling; the fleet normalizes to "0000:3b:00"
+  std::optional<int> index;  // GPU index on its host
+  std::optional<int> rank;   // global rank or task number
+  std::string_view device;   // port: "mlx5_0/1"
+  std::string_view name;     // model: "NVIDIA B300 SXM6 AC"
+  std::string_view group;    // "rack=7", where the source has such a column
 };
 
 struct MetricReading {
@@ -62,9 +62,9 @@ enum class NoteKind : std::uint8_t {
 
 struct TelemetryNote {
   NoteKind kind;
-  std::string_view text;    // the line itself, or the reason
+  std::string_view text;  // the line itself, or the reason
   std::uint64_t line = 0;
-  std::string_view pci;     // gpu_lost, where the text names one
+  std::string_view pci;  // gpu_lost, where the text names one
   std::optional<int> index;
 };
 

@@ -72,8 +72,8 @@ std::string head_line(const FleetView& view, const std::vector<HostRows>& hosts,
 
 std::string segment_line(const PhaseSegment& s, std::size_t width) {
   std::string line =
-      fmt::format("  phase   {} UTC  {:<15} {:>5} W median  util {:>3} %  {}",
-                  format_clock(s.from), upper(phase_name(s.phase)), number_cell(s.power_w_median),
+      fmt::format("  phase   {} UTC  {:<15} {:>5} W median  util {:>3} %  {}", format_clock(s.from),
+                  upper(phase_name(s.phase)), number_cell(s.power_w_median),
                   number_cell(s.util_percent_median), format_duration(s.to - s.from));
   std::string what;
   if (!s.odd.empty()) what = plain_cell(s.odd, 30) + ": ";

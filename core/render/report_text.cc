@@ -52,8 +52,8 @@ void render_finding(const Finding& f, const TextStyle& style, std::string& out) 
   const std::string_view off = style.colour ? "\x1b[0m" : "";
   out += fmt::format("{}{:<8}{}  {}\n", on, label(f.severity), off,
                      wrap(escape_controls(f.summary, 600), 10, style.width));
-  std::string what = fmt::format("{}, {} confidence", cause_name(f.cause),
-                                 confidence_name(f.confidence));
+  std::string what =
+      fmt::format("{}, {} confidence", cause_name(f.cause), confidence_name(f.confidence));
   if (f.since) what += ", since " + format_rfc3339(*f.since);
   out += "  cause   " + wrap(what, 10, style.width) + "\n";
   if (const std::string who = culprit_text(f.culprits); !who.empty()) {

@@ -51,9 +51,9 @@ PowerLevel Bands::level_of(Reading power_w) const {
 Bands bands_for(const SeriesIdentity& who, Reading limit_w, double reference_w,
                 const Calibration& calibration) {
   if (const CalibratedBands* c = calibrated(who, calibration)) {
-    const double scale =
-        c->limit_w && *c->limit_w > 0 && limit_w.value_or(0) > 0 ? limit_w.value() / *c->limit_w
-                                                                : 1.0;
+    const double scale = c->limit_w && *c->limit_w > 0 && limit_w.value_or(0) > 0
+                             ? limit_w.value() / *c->limit_w
+                             : 1.0;
     return {true,
             c->idle_max_w * scale,
             c->wait_max_w * scale,

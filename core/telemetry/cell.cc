@@ -36,10 +36,10 @@ struct Unit {
   double scale;
 };
 constexpr Unit kUnits[] = {
-    {"W", 1},       {"%", 1},           {"MHz", 1},   {"C", 1},         {"MiB", 1048576.0},
-    {"mW", 1e-3},   {"KiB", 1024.0},    {"GiB", 1073741824.0},          {"B", 1},
-    {"bytes", 1},   {"us", 1},          {"x", 1},     {"J", 1},         {"mJ", 1e-3},
-    {"MB", 1e6},    {"GB", 1e9},
+    {"W", 1},           {"%", 1},     {"MHz", 1},      {"C", 1},
+    {"MiB", 1048576.0}, {"mW", 1e-3}, {"KiB", 1024.0}, {"GiB", 1073741824.0},
+    {"B", 1},           {"bytes", 1}, {"us", 1},       {"x", 1},
+    {"J", 1},           {"mJ", 1e-3}, {"MB", 1e6},     {"GB", 1e9},
 };
 
 std::optional<double> unit_scale(std::string_view unit) {

@@ -128,12 +128,15 @@ void Fleet::learn(SeriesId id, const SeriesKey& key) {
 Culprit Fleet::culprit(SeriesId id) const {
   const SeriesIdentity& s = series_[id];
   switch (s.kind) {
-    case SeriesKind::port: return {CulpritKind::port, s.host + "/" + s.device};
-    case SeriesKind::node: return {CulpritKind::host, s.host};
+    case SeriesKind::port:
+      return {CulpritKind::port, s.host + "/" + s.device};
+    case SeriesKind::node:
+      return {CulpritKind::host, s.host};
     case SeriesKind::task:
       if (s.rank) return {CulpritKind::rank, std::to_string(*s.rank)};
       return {CulpritKind::host, s.host};
-    case SeriesKind::gpu: break;
+    case SeriesKind::gpu:
+      break;
   }
   if (s.index) return {CulpritKind::gpu, fmt::format("{}/{}", s.host, *s.index)};
   if (!s.pci.empty()) return {CulpritKind::gpu, fmt::format("{}/{}", s.host, s.pci)};

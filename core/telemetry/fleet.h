@@ -21,13 +21,13 @@ using SeriesId = std::uint32_t;
 
 struct SeriesIdentity {
   SeriesKind kind = SeriesKind::gpu;
-  std::string host;   // "this" where no source named one
+  std::string host;  // "this" where no source named one
   std::string uuid;
-  std::string pci;    // normalized "0000:3b:00"
+  std::string pci;  // normalized "0000:3b:00"
   std::optional<int> index;
   std::optional<int> rank;
   std::string device;
-  std::string name;   // model
+  std::string name;  // model
   std::string group;
 };
 

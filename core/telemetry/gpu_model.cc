@@ -27,7 +27,9 @@ constexpr GpuModel kTable[] = {
 
 }  // namespace
 
-std::span<const GpuModel> gpu_model_table() { return kTable; }
+std::span<const GpuModel> gpu_model_table() {
+  return kTable;
+}
 
 const GpuModel* find_gpu_model(std::string_view product_name) {
   for (const GpuModel& model : kTable) {

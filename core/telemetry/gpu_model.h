@@ -10,12 +10,12 @@ namespace muster {
 // replaces them. Sources: a field report for B300; measured traces for H100; idle and limit from
 // nvidia-smi documents of A100, H100, B200, GB200, GB300, L40S and T4; issue threads for V100.
 struct GpuModel {
-  std::string_view name;    // "B300"
-  std::string_view match;   // part of the product name that nvidia-smi prints, lower case
-  double limit_w;           // default limit, used where the source does not tell the enforced one
-  double idle_max;          // no process on the GPU at or below
-  double wait_max;          // spinning in a collective, saving, hanging: at or below
-  double compute_min;       // computing: at or above; between is communication or starvation
+  std::string_view name;   // "B300"
+  std::string_view match;  // part of the product name that nvidia-smi prints, lower case
+  double limit_w;          // default limit, used where the source does not tell the enforced one
+  double idle_max;         // no process on the GPU at or below
+  double wait_max;         // spinning in a collective, saving, hanging: at or below
+  double compute_min;      // computing: at or above; between is communication or starvation
 };
 
 std::span<const GpuModel> gpu_model_table();

@@ -39,19 +39,19 @@ struct SeriesState {
   std::string source;  // file or URL of its newest row
   std::uint64_t line = 0;
   WallTime first_at{}, at{};
-  bool spoke = false;      // since the last tick
+  bool spoke = false;  // since the last tick
   std::uint64_t rows = 0;
-  std::optional<double> period_s;  // smoothed distance of its rows
+  std::optional<double> period_s;      // smoothed distance of its rows
   WallTime power_told{}, util_told{};  // when power and utilization were last spoken of
   Bands bands;
   double bands_limit_w = -1, bands_reference_w = -1;  // what `bands` was made from
 
-  bool ever_active = false;         // was seen at work, or busy
+  bool ever_active = false;            // was seen at work, or busy
   std::uint32_t idle_beside_work = 0;  // ticks at 0 % while the others computed
   std::uint64_t power_rows = 0, util_rows = 0;
-  bool zero_watts = false;          // 0 W is no reading of a live board
-  std::uint32_t frozen_rows = 0;    // newest rows in a row with the same odd power value
-  std::uint64_t power_hash = 0;     // of the first kHashedRows power values
+  bool zero_watts = false;        // 0 W is no reading of a live board
+  std::uint32_t frozen_rows = 0;  // newest rows in a row with the same odd power value
+  std::uint64_t power_hash = 0;   // of the first kHashedRows power values
   std::uint32_t hashed = 0;
   std::uint32_t power_changes = 0;
   bool lost = false, needs_reset = false;
@@ -63,7 +63,7 @@ struct SeriesState {
   std::vector<int> new_xids;  // codes that the gauge changed to, at most eight
   bool port_was_active = false;
   Tally hw_throttle, sw_thermal, power_cap, pcie_gen_low, pcie_width_low, low_power, low_clock;
-  Tally clock_held_down;  // throttled and slower than its peers
+  Tally clock_held_down;       // throttled and slower than its peers
   double low_power_ratio = 1;  // of the newest low sample
 
   static constexpr std::uint32_t kHashedRows = 32;

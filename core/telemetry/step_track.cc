@@ -52,8 +52,8 @@ void StepTrack::step(const StepRecord& record) {
   saving = evaluating = false;  // a step ends what it stands behind
   if (record.target_step) target_step = record.target_step;
   // Logs of several ranks, or older parts of one, may come in any order: the newest time stands.
-  const bool older = at && last_step_at && at->has_date && last_step_at->has_date &&
-                     at->at < last_step_at->at;
+  const bool older =
+      at && last_step_at && at->has_date && last_step_at->has_date && at->at < last_step_at->at;
   if (older) return;
   last_step = record.step;
   last_step_line = record.line;
@@ -84,18 +84,31 @@ void StepTrack::event(const ProgressEvent& event) {
       if (event.duration) note_save(*event.duration);
       if (!save_quote) save_quote = quote;
       break;
-    case ProgressKind::eval_begin: evaluating = true; break;
-    case ProgressKind::eval_end: evaluating = false; break;
+    case ProgressKind::eval_begin:
+      evaluating = true;
+      break;
+    case ProgressKind::eval_end:
+      evaluating = false;
+      break;
     case ProgressKind::compile:
       newest_compile = at;
       compile_quote = quote;
       break;
-    case ProgressKind::finished: finished = true; break;
-    case ProgressKind::restarted: finished = false; break;
-    case ProgressKind::error: error_quote = quote; break;
-    case ProgressKind::monitor_stuck: monitor_quote = quote; break;
+    case ProgressKind::finished:
+      finished = true;
+      break;
+    case ProgressKind::restarted:
+      finished = false;
+      break;
+    case ProgressKind::error:
+      error_quote = quote;
+      break;
+    case ProgressKind::monitor_stuck:
+      monitor_quote = quote;
+      break;
     case ProgressKind::startup:
-    case ProgressKind::epoch_end: break;
+    case ProgressKind::epoch_end:
+      break;
   }
 }
 

@@ -37,7 +37,7 @@ class StepTrack : public ProgressSink {
   std::optional<std::int64_t> last_step, target_step;
   std::uint64_t last_step_line = 0;
   std::optional<LogTime> last_step_at;
-  bool saving = false, evaluating = false;   // begun in the log, no end and no step since
+  bool saving = false, evaluating = false;  // begun in the log, no end and no step since
   std::optional<LogTime> save_began, newest_compile;
   std::optional<Duration> longest_save;
   std::optional<Quote> save_quote, compile_quote, error_quote, monitor_quote;

@@ -14,7 +14,7 @@ struct TickInput {
   PowerLevel level = PowerLevel::none;
   std::optional<double> util_percent;
   bool rank0 = false;  // the rank that writes saves: rank 0, or index 0 where ranks are unknown
-  bool levels_proven = true;    // false: relative bands that have seen only one level so far
+  bool levels_proven = true;  // false: relative bands that have seen only one level so far
 };
 
 struct TickVerdict {

@@ -16,7 +16,9 @@ constexpr std::size_t kNotesKept = 256;
 
 // Power in watts that differ by chance in the second decimal: equal ones many times over are a
 // copy.
-bool has_decimals(double watts) { return watts != std::floor(watts); }
+bool has_decimals(double watts) {
+  return watts != std::floor(watts);
+}
 
 void track_power(SeriesState& s, Reading power) {
   if (!power.has_value()) return;
@@ -31,11 +33,21 @@ void track_counters(SeriesState& s, const MetricReading& r, WallTime at) {
   if (!r.reading.has_value()) return;
   const double value = r.reading.value();
   switch (r.metric) {
-    case Metric::ecc_corrected: s.ecc_corrected.observe(value, at); break;
-    case Metric::ecc_uncorrected: s.ecc_uncorrected.observe(value, at); break;
-    case Metric::ib_link_downed: s.link_downed.observe(value, at); break;
-    case Metric::ib_symbol_errors: s.symbol_errors.observe(value, at); break;
-    case Metric::ib_state: s.port_was_active = s.port_was_active || value == 4; break;
+    case Metric::ecc_corrected:
+      s.ecc_corrected.observe(value, at);
+      break;
+    case Metric::ecc_uncorrected:
+      s.ecc_uncorrected.observe(value, at);
+      break;
+    case Metric::ib_link_downed:
+      s.link_downed.observe(value, at);
+      break;
+    case Metric::ib_symbol_errors:
+      s.symbol_errors.observe(value, at);
+      break;
+    case Metric::ib_state:
+      s.port_was_active = s.port_was_active || value == 4;
+      break;
     case Metric::last_xid:
       if (!s.first_xid) s.first_xid = value;
       if (value != *s.first_xid && value > 0 && value < 1e6 && s.new_xids.size() < 8) {
@@ -43,7 +55,8 @@ void track_counters(SeriesState& s, const MetricReading& r, WallTime at) {
         if (s.new_xids.empty() || s.new_xids.back() != code) s.new_xids.push_back(code);
       }
       break;
-    default: break;
+    default:
+      break;
   }
 }
 
@@ -158,16 +171,29 @@ void Triage::note(const TelemetryNote& note, std::string_view source,
   const bool minor = note.kind == NoteKind::damaged_line || note.kind == NoteKind::schema ||
                      note.kind == NoteKind::truncated;
   if (state_->notes.size() >= (minor ? kNotesKept / 4 : kNotesKept)) return;
-  NoteSeen seen{note.kind, std::string(note.text.substr(0, limits::kEvidenceChars)),
-                std::string(source), std::string(default_host), std::string(note.pci),
-                note.index, note.line, 1};
+  NoteSeen seen{note.kind,
+                std::string(note.text.substr(0, limits::kEvidenceChars)),
+                std::string(source),
+                std::string(default_host),
+                std::string(note.pci),
+                note.index,
+                note.line,
+                1};
   state_->notes.push_back(std::move(seen));
 }
 
-void Triage::set_progress_source(std::string_view source) { state_->step_source = source; }
-void Triage::step(const StepRecord& record) { state_->steps.step(record); }
-void Triage::event(const ProgressEvent& event) { state_->steps.event(event); }
-std::optional<WallTime> Triage::newest() const { return state_->newest; }
+void Triage::set_progress_source(std::string_view source) {
+  state_->step_source = source;
+}
+void Triage::step(const StepRecord& record) {
+  state_->steps.step(record);
+}
+void Triage::event(const ProgressEvent& event) {
+  state_->steps.event(event);
+}
+std::optional<WallTime> Triage::newest() const {
+  return state_->newest;
+}
 
 Report Triage::report(WallTime now) const {
   TriageState& t = *state_;

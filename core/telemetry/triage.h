@@ -38,7 +38,7 @@ enum class HangRule : std::uint8_t {
 };
 
 struct TriageOptions {
-  Calibration calibration;                       // empty: the defaults per GPU model
+  Calibration calibration;  // empty: the defaults per GPU model
   HangRule rule = HangRule::continuous;
   Duration min_hang = std::chrono::seconds(120);
   bool learn = false;  // keep what calibrate() needs

@@ -72,14 +72,12 @@ void add_straggler(const TriageState& s, SeriesId id, std::vector<Finding>& out)
   if (g.at - g.first_at < std::chrono::seconds(20)) return;
   const double ratio = g.low_power_ratio;
   const bool slow_clock = g.low_clock.judged >= 3 && g.low_clock.share() >= 0.8;
-  Finding f = gpu_finding(
-      s, id, Severity::warning,
-      straggler_confidence(s, id),
-      Cause::gpu_power_straggler,
-      fmt::format("{} draws {:.0f} % of what its peers draw under the same load{}; {}",
-                  s.label(id), ratio * 100, slow_clock ? ", at a lower clock" : "",
-                  g.hw_throttle.judged > 0 ? "no throttle reason is set"
-                                           : "whether it is throttled is not told"));
+  Finding f =
+      gpu_finding(s, id, Severity::warning, straggler_confidence(s, id), Cause::gpu_power_straggler,
+                  fmt::format("{} draws {:.0f} % of what its peers draw under the same load{}; {}",
+                              s.label(id), ratio * 100, slow_clock ? ", at a lower clock" : "",
+                              g.hw_throttle.judged > 0 ? "no throttle reason is set"
+                                                       : "whether it is throttled is not told"));
   add_peer_evidence(s, id, f);
   f.actions = {Action::drain_host, Action::power_cycle_host, Action::check_power_cooling};
   f.next =
@@ -108,8 +106,8 @@ void add_throttle(const TriageState& s, SeriesId id, std::vector<Finding>& out) 
   add_peer_evidence(s, id, f);
   const Reading mask = g.get(Metric::throttle_mask);
   if (mask.has_value()) {
-    f.evidence.push_back(evidence_of(
-        s, id, fmt::format("clock event reasons {:#x}", throttle_bits(mask))));
+    f.evidence.push_back(
+        evidence_of(s, id, fmt::format("clock event reasons {:#x}", throttle_bits(mask))));
   }
   f.actions = {Action::check_power_cooling, Action::drain_host};
   f.next = "temperature, fans, power supplies and cables of that node";
@@ -146,30 +144,31 @@ void add_memory(const TriageState& s, SeriesId id, std::vector<Finding>& out) {
     out.back().actions = {Action::replace_gpu, Action::drain_host};
     out.back().next = "drain the node, open a replacement case";
   } else if (g.ecc_uncorrected.grown > 0 || g.get(Metric::remap_pending).value_or(0) > 0) {
-    out.push_back(gpu_finding(
-        s, id, Severity::critical, Confidence::high, Cause::ecc_uncorrectable,
-        g.ecc_uncorrected.grown > 0
-            ? fmt::format("{}: {:.0f} uncorrectable memory errors in this recording", s.label(id),
-                          g.ecc_uncorrected.grown)
-            : s.label(id) + ": a row remap waits for a reset of the GPU"));
+    out.push_back(
+        gpu_finding(s, id, Severity::critical, Confidence::high, Cause::ecc_uncorrectable,
+                    g.ecc_uncorrected.grown > 0
+                        ? fmt::format("{}: {:.0f} uncorrectable memory errors in this recording",
+                                      s.label(id), g.ecc_uncorrected.grown)
+                        : s.label(id) + ": a row remap waits for a reset of the GPU"));
     out.back().actions = {Action::drain_host, Action::reset_gpu};
     out.back().next = "reset the GPU when the job is off it; replace it if the errors return";
   } else if (rate >= kStormPerS || (remaps > 0 && rate >= kStormWithRemapsPerS)) {
-    out.push_back(gpu_finding(
-        s, id, Severity::warning, Confidence::high, Cause::ecc_correctable_storm,
-        fmt::format("{}: {:.0f} corrected memory errors a second, {:.0f} rows remapped",
-                    s.label(id), rate, remaps)));
+    out.push_back(
+        gpu_finding(s, id, Severity::warning, Confidence::high, Cause::ecc_correctable_storm,
+                    fmt::format("{}: {:.0f} corrected memory errors a second, {:.0f} rows remapped",
+                                s.label(id), rate, remaps)));
     out.back().actions = {Action::drain_host, Action::reset_gpu, Action::collect_evidence};
-    out.back().next = "drain after the current checkpoint, reset and diagnose that GPU; a stuck "
-                      "monitor is a consequence";
+    out.back().next =
+        "drain after the current checkpoint, reset and diagnose that GPU; a stuck "
+        "monitor is a consequence";
   } else {
     return;
   }
-  out.back().evidence.push_back(evidence_of(
-      s, id,
-      fmt::format("corrected {}, uncorrected {}, remapped {:.0f}",
-                  value_text(g.get(Metric::ecc_corrected), ""),
-                  value_text(g.get(Metric::ecc_uncorrected), ""), remaps)));
+  out.back().evidence.push_back(
+      evidence_of(s, id,
+                  fmt::format("corrected {}, uncorrected {}, remapped {:.0f}",
+                              value_text(g.get(Metric::ecc_corrected), ""),
+                              value_text(g.get(Metric::ecc_uncorrected), ""), remaps)));
   if (s.steps.monitor_quote) {
     out.back().evidence.push_back(
         {s.step_source, s.steps.monitor_quote->line, s.steps.monitor_quote->text});
@@ -220,8 +219,8 @@ void add_xid(const TriageState& s, SeriesId id, std::vector<Finding>& out) {
     if (std::find(g.new_xids.begin(), g.new_xids.end(), code) == g.new_xids.end()) continue;
     out.push_back(gpu_finding(s, id, xid.severity, Confidence::high, xid.cause,
                               fmt::format("{}: Xid {} in this recording", s.label(id), code)));
-    out.back().evidence.push_back(evidence_of(s, id, fmt::format("last Xid {} -> {}",
-                                                                 *g.first_xid, code)));
+    out.back().evidence.push_back(
+        evidence_of(s, id, fmt::format("last Xid {} -> {}", *g.first_xid, code)));
     out.back().actions = {xid.action, Action::collect_evidence};
     out.back().next = "read the kernel log around it: the first Xid counts, not the last";
     return;
@@ -237,15 +236,15 @@ void add_port(const TriageState& s, SeriesId id, std::vector<Finding>& out) {
   // Any growth of symbol errors means little on PAM4 links; 120 an hour is the fatal limit
   // elsewhere on older ones, 10 a second is trouble on all.
   if (!down && !flapped && symbol_rate <= 10) return;
-  Finding f = gpu_finding(
-      s, id, down || flapped ? Severity::critical : Severity::warning,
-      down || flapped ? Confidence::high : Confidence::medium,
-      down ? Cause::ib_port_down : Cause::ib_link_faulty,
-      down      ? fmt::format("port {} was active and is down now", s.fleet.culprit(id).id)
-      : flapped ? fmt::format("port {} went down {:.0f} times in this recording",
-                              s.fleet.culprit(id).id, p.link_downed.grown)
-                : fmt::format("port {}: {:.0f} symbol errors a second", s.fleet.culprit(id).id,
-                              symbol_rate));
+  Finding f =
+      gpu_finding(s, id, down || flapped ? Severity::critical : Severity::warning,
+                  down || flapped ? Confidence::high : Confidence::medium,
+                  down ? Cause::ib_port_down : Cause::ib_link_faulty,
+                  down ? fmt::format("port {} was active and is down now", s.fleet.culprit(id).id)
+                  : flapped ? fmt::format("port {} went down {:.0f} times in this recording",
+                                          s.fleet.culprit(id).id, p.link_downed.grown)
+                            : fmt::format("port {}: {:.0f} symbol errors a second",
+                                          s.fleet.culprit(id).id, symbol_rate));
   f.actions = {Action::check_link, Action::disable_port_pair};
   f.next = "cable, transceiver and both ends of that link";
   out.push_back(std::move(f));
@@ -297,8 +296,8 @@ void add_normal_power_management(const TriageState& s, std::vector<Finding>& out
     const SeriesState& g = s.series[id];
     const Reading gen = g.get(Metric::pcie_gen), gen_max = g.get(Metric::pcie_gen_max);
     const Reading width = g.get(Metric::pcie_width), width_max = g.get(Metric::pcie_width_max);
-    const bool full_width = !width.has_value() || !width_max.has_value() ||
-                            width.value() >= width_max.value();
+    const bool full_width =
+        !width.has_value() || !width_max.has_value() || width.value() >= width_max.value();
     const bool idle = g.util().value_or(0) <= 5;
     if (idle && g.pcie_gen_low.judged == 0 && gen.has_value() && gen_max.has_value() &&
         gen.value() < gen_max.value() && full_width) {
@@ -316,9 +315,10 @@ void add_normal_power_management(const TriageState& s, std::vector<Finding>& out
   f.confidence = Confidence::high;
   f.cause = Cause::normal_power_management;
   f.summary = idle_links > 0
-                  ? fmt::format("PCIe link of {} idle GPU{} at low speed and full width: power "
-                                "saving, it trains up under load",
-                                idle_links, idle_links == 1 ? "" : "s")
+                  ? fmt::format(
+                        "PCIe link of {} idle GPU{} at low speed and full width: power "
+                        "saving, it trains up under load",
+                        idle_links, idle_links == 1 ? "" : "s")
                   : fmt::format("{} GPUs run into their power cap at full load: normal", capped);
   f.evidence.push_back(evidence_of(s, *example, state_text(s, *example)));
   f.actions = {idle_links > 0 ? Action::recheck : Action::none};
@@ -332,7 +332,9 @@ void add_health_findings(const TriageState& s, Report& report) {
   std::vector<Finding> found;
   for (SeriesId id = 0; id < s.series.size(); ++id) {
     switch (s.fleet.identity(id).kind) {
-      case SeriesKind::port: add_port(s, id, found); break;
+      case SeriesKind::port:
+        add_port(s, id, found);
+        break;
       case SeriesKind::gpu:
         add_memory(s, id, found);
         add_xid(s, id, found);
@@ -340,7 +342,8 @@ void add_health_findings(const TriageState& s, Report& report) {
         add_straggler(s, id, found);
         add_pcie(s, id, found);
         break;
-      default: break;
+      default:
+        break;
     }
   }
   add_limits(s, found);

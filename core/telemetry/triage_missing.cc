@@ -38,8 +38,9 @@ Finding lost_gpu(std::string id, Evidence evidence) {
                           id.empty() ? "(not named)" : id);
   f.evidence = {std::move(evidence)};
   f.actions = {Action::drain_host, Action::power_cycle_host, Action::ask_vendor};
-  f.next = "drain the node, keep its kernel log (Xid 79), cut its power; indexes renumber after a "
-           "driver reload, so go by UUID";
+  f.next =
+      "drain the node, keep its kernel log (Xid 79), cut its power; indexes renumber after a "
+      "driver reload, so go by UUID";
   return f;
 }
 
@@ -86,7 +87,8 @@ constexpr NoteMeaning kNotes[] = {
      Action::recreate_container, "the container has lost its access to the GPUs",
      "recreate the container; the GPUs of the host are probably fine"},
     {NoteKind::reader_stuck, Severity::warning, Cause::reader_stuck, Action::collect_evidence,
-     "a reader of the GPUs does not return", "read the kernel log of that host; do not kill the "
+     "a reader of the GPUs does not return",
+     "read the kernel log of that host; do not kill the "
      "reader inside the driver"},
 };
 
@@ -110,11 +112,9 @@ void add_notes(const TriageState& s, Report& report) {
     if (blind) report.blind.push_back({note.source, note.text, true});
     if (note.kind == NoteKind::damaged_line || note.kind == NoteKind::schema ||
         note.kind == NoteKind::truncated) {
-      report.notes.push_back(fmt::format("{}{}: {}{}", note.source,
-                                         note.line > 0 ? fmt::format(":{}", note.line) : "",
-                                         note.text,
-                                         note.count > 1 ? fmt::format(" ({} times)", note.count)
-                                                        : ""));
+      report.notes.push_back(
+          fmt::format("{}{}: {}{}", note.source, note.line > 0 ? fmt::format(":{}", note.line) : "",
+                      note.text, note.count > 1 ? fmt::format(" ({} times)", note.count) : ""));
     }
   }
 }
@@ -140,7 +140,9 @@ std::map<std::string_view, HostTimes> times_by_host(const TriageState& s) {
   return hosts;
 }
 
-Duration patience(double period_s) { return seconds_to_duration(std::max(30.0, 5 * period_s)); }
+Duration patience(double period_s) {
+  return seconds_to_duration(std::max(30.0, 5 * period_s));
+}
 
 // A GPU that its host speaks of no more, while it still speaks of the others.
 void add_vanished(const TriageState& s, WallTime now, Report& report) {
@@ -187,9 +189,10 @@ void add_duplicates(const TriageState& s, Report& report) {
     f.severity = Severity::warning;
     f.confidence = Confidence::high;
     f.cause = Cause::duplicate_series;
-    f.summary = fmt::format("{} and {} have identical power readings: one is a copy of the other, "
-                            "not a second witness",
-                            s.label(ids[0]), s.label(ids[1]));
+    f.summary = fmt::format(
+        "{} and {} have identical power readings: one is a copy of the other, "
+        "not a second witness",
+        s.label(ids[0]), s.label(ids[1]));
     for (std::size_t i = 0; i < std::min<std::size_t>(ids.size(), 4); ++i) {
       f.evidence.push_back(evidence_of(s, ids[i], "first 32 values identical"));
     }
@@ -217,9 +220,10 @@ void add_frozen(const TriageState& s, Report& report) {
   f.severity = Severity::info;
   f.confidence = Confidence::medium;
   f.cause = Cause::stale_metric;
-  f.summary = fmt::format("power of {} of {} busy GPUs has not changed in its last digit for {} "
-                          "samples: old values served again",
-                          frozen, working, s.series[*example].frozen_rows);
+  f.summary = fmt::format(
+      "power of {} of {} busy GPUs has not changed in its last digit for {} "
+      "samples: old values served again",
+      frozen, working, s.series[*example].frozen_rows);
   f.evidence = {evidence_of(s, *example, s.label(*example))};
   f.actions = {Action::fix_monitoring};
   f.next = "restart the exporter or host engine behind it, then look again";
@@ -287,8 +291,9 @@ void add_empty_columns(const TriageState& s, Report& report) {
     if (odd && s.fleet.identity(id).group != odd->id) continue;
     const Reading cores = g.get(Metric::cpu_cores);
     f.evidence.push_back(evidence_of(
-        s, id, cores.has_value() ? fmt::format("{}: {:.2f} CPU cores", s.label(id), cores.value())
-                                 : s.label(id)));
+        s, id,
+        cores.has_value() ? fmt::format("{}: {:.2f} CPU cores", s.label(id), cores.value())
+                          : s.label(id)));
   }
   f.actions = {Action::fix_monitoring, Action::collect_evidence};
   f.next = "get board power (muster triage --print-sampler); a hang cannot be told from this";
@@ -334,9 +339,10 @@ void add_missing_findings(const TriageState& s, WallTime now, Report& report) {
     break;
   }
   if (s.series_refused > 0) {
-    report.blind.push_back({"input", fmt::format("{} rows of further series refused: more than {}",
-                                                 s.series_refused, 65536),
-                            true});
+    report.blind.push_back(
+        {"input",
+         fmt::format("{} rows of further series refused: more than {}", s.series_refused, 65536),
+         true});
   }
 }
 

@@ -65,7 +65,7 @@ struct TriageState {
   WallTime tick_at{};
   std::uint64_t ticks = 0;
   bool tick_open = false;
-  TickVerdict tick;              // the newest judged tick
+  TickVerdict tick;               // the newest judged tick
   std::vector<TickInput> inputs;  // of that tick; kept to avoid allocation
   std::deque<PhaseSegment> closed_segments;
   std::optional<OpenSegment> segment, candidate;
@@ -73,8 +73,8 @@ struct TriageState {
   std::deque<std::uint8_t> recent_levels;  // of the newest 30 ticks: 0 floor, 1 mid, 2 high
   std::map<std::string, PowerHistogram> histograms;  // by model
 
-  bool in_run(SeriesId id) const;   // a GPU, node or task that takes part in the run
-  bool fresh(SeriesId id) const;    // spoke within a few of its periods before tick_at
+  bool in_run(SeriesId id) const;        // a GPU, node or task that takes part in the run
+  bool fresh(SeriesId id) const;         // spoke within a few of its periods before tick_at
   std::string label(SeriesId id) const;  // "rank 3 (n1/3)", "n1/3"
   Culprit blame(SeriesId id) const;      // the rank where it is known, else the GPU
 };

@@ -71,8 +71,7 @@ void gather_inputs(TriageState& s) {
     in.util_percent = series.util();
     in.rank0 = who.rank ? *who.rank == 0 : who.index && *who.index == 0;
     const double proof = who.kind == SeriesKind::node ? 0.6 : 0.5;
-    in.levels_proven =
-        !series.bands.relative || level.lowest_w <= proof * level.highest_w;
+    in.levels_proven = !series.bands.relative || level.lowest_w <= proof * level.highest_w;
     s.inputs.push_back(in);
   }
 }

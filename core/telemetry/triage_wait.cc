@@ -19,10 +19,14 @@ constexpr Duration kStartUp = 30min;
 // Between two ticks that are further apart, work may have been missed.
 constexpr Duration kSparseGap = 60s;
 
-std::size_t run_size(const TriageState& s) { return s.inputs.size(); }
+std::size_t run_size(const TriageState& s) {
+  return s.inputs.size();
+}
 
 // The clock of people: the date only where the log or the telemetry has one.
-std::string at_text(WallTime at) { return format_clock(at); }
+std::string at_text(WallTime at) {
+  return format_clock(at);
+}
 
 // How far two step times, at least half a minute: a log is written late and its clock may be off.
 Duration two_steps(const TriageState& s) {
@@ -95,18 +99,18 @@ void add_odd_evidence(const TriageState& s, const Wait& w, Finding& f) {
     const Reading power = s.series[in.id].power();
     const std::string util = in.util_percent ? fmt::format("{:.0f} %", *in.util_percent)
                                              : std::string("utilization unknown");
-    const std::string watts = power.has_value() ? fmt::format("{:.0f} W", power.value())
-                                                : std::string("power unknown");
-    f.evidence.push_back(evidence_of(
-        s, in.id, fmt::format("{}: {}, {}", s.label(in.id), util, watts)));
+    const std::string watts =
+        power.has_value() ? fmt::format("{:.0f} W", power.value()) : std::string("power unknown");
+    f.evidence.push_back(
+        evidence_of(s, in.id, fmt::format("{}: {}, {}", s.label(in.id), util, watts)));
   }
-  f.evidence.push_back({"", std::nullopt,
-                        fmt::format("{} ticks at the floor from {} to {}, no busy sample between{}",
-                                    w.ticks, at_text(w.from), at_text(w.last),
-                                    w.longest_gap > kSparseGap
-                                        ? fmt::format(", up to {} apart",
-                                                      format_duration(w.longest_gap))
-                                        : "")});
+  f.evidence.push_back(
+      {"", std::nullopt,
+       fmt::format("{} ticks at the floor from {} to {}, no busy sample between{}", w.ticks,
+                   at_text(w.from), at_text(w.last),
+                   w.longest_gap > kSparseGap
+                       ? fmt::format(", up to {} apart", format_duration(w.longest_gap))
+                       : "")});
 }
 
 void add_step_evidence(const TriageState& s, Finding& f) {
@@ -139,9 +143,12 @@ std::string shape_text(const TriageState& s, const Wait& w) {
     case Shape::rank0_zero:
       if (odd_is_sure(w)) return fmt::format("{} at 0 %, {}", s.label(*w.odd), others);
       return "one rank at 0 % (not always the same), the rest spin";
-    case Shape::several_zero: return "some ranks at 0 %, the others spin";
-    case Shape::all_spinning: return "all ranks spin, nobody at 0 %";
-    default: return "no work on any GPU";
+    case Shape::several_zero:
+      return "some ranks at 0 %, the others spin";
+    case Shape::all_spinning:
+      return "all ranks spin, nobody at 0 %";
+    default:
+      return "no work on any GPU";
   }
 }
 
@@ -186,16 +193,16 @@ Finding save_finding(const TriageState& s, const Wait& w, const WaitLimit& limit
   f.cause = Cause::checkpoint_in_progress;
   f.since = w.from;
   if (open) {
-    f.summary = fmt::format("save in progress for {}: {}, power floor; {}",
-                            format_duration(w.length()),
-                            w.odd ? s.label(*w.odd) + " alone at 0 %" : "a save is open in the log",
-                            limit_text(limit));
+    f.summary = fmt::format(
+        "save in progress for {}: {}, power floor; {}", format_duration(w.length()),
+        w.odd ? s.label(*w.odd) + " alone at 0 %" : "a save is open in the log", limit_text(limit));
     f.actions = {Action::none, Action::watch};
     f.next = fmt::format("wait; it is called a hang at {}", format_duration(limit.limit));
   } else {
-    f.summary = fmt::format("normal save: {} alone at 0 % for {}, the others waited at the power "
-                            "floor, then full power again",
-                            w.odd ? s.label(*w.odd) : "rank 0", format_duration(w.length()));
+    f.summary = fmt::format(
+        "normal save: {} alone at 0 % for {}, the others waited at the power "
+        "floor, then full power again",
+        w.odd ? s.label(*w.odd) : "rank 0", format_duration(w.length()));
     f.actions = {Action::none};
     f.next = "none";
   }
@@ -249,9 +256,10 @@ void add_idle(const TriageState& s, Report& report) {
     const bool fresh = s.tick_at - line < kStartUp;
     f.severity = Severity::info;
     f.cause = fresh ? Cause::compile_warmup : Cause::undetermined;
-    f.summary = fmt::format("no step yet, all {} GPUs alike at 0 % ({}); the log still compiles "
-                            "(newest such line {})",
-                            run_size(s), power_text(s), at_text(line));
+    f.summary = fmt::format(
+        "no step yet, all {} GPUs alike at 0 % ({}); the log still compiles "
+        "(newest such line {})",
+        run_size(s), power_text(s), at_text(line));
     f.evidence.push_back({s.step_source, s.steps.compile_quote->line, s.steps.compile_quote->text});
     f.actions = {Action::watch};
     f.next = "wait; keep the limit to the first step above the compile time (17-30 min seen)";
@@ -265,7 +273,7 @@ void add_idle(const TriageState& s, Report& report) {
   f.cause = stopped_early ? Cause::undetermined : Cause::gpus_idle;
   f.summary = fmt::format("no kernel on any of {} GPUs for {} ({}){}", run_size(s),
                           format_duration(length), power_text(s),
-                          stopped_early ? ", and the step log stands short of its target"
+                          stopped_early        ? ", and the step log stands short of its target"
                           : s.steps.complete() ? "; the run is complete"
                                                : "");
   add_step_evidence(s, f);
@@ -288,17 +296,19 @@ void add_middle_band(const TriageState& s, Report& report) {
   if (now.phase == Phase::starved) {
     f.severity = Severity::warning;
     f.cause = Cause::data_starvation;
-    f.summary = fmt::format("middle power ({}) and uneven utilization for {}: the ranks wait for "
-                            "something upstream of the GPUs",
-                            power_text(s), length);
+    f.summary = fmt::format(
+        "middle power ({}) and uneven utilization for {}: the ranks wait for "
+        "something upstream of the GPUs",
+        power_text(s), length);
     f.actions = {Action::speed_up_input, Action::collect_evidence};
     f.next = "look at tokenization CPU, loader workers and the load of the hosts";
   } else if (now.phase == Phase::communication && now.shape == Shape::uniform) {
     f.severity = Severity::info;
     f.cause = Cause::communication_bound;
-    f.summary = fmt::format("all GPUs busy at {} for {}: communication or memory traffic, not "
-                            "compute",
-                            power_text(s), length);
+    f.summary = fmt::format(
+        "all GPUs busy at {} for {}: communication or memory traffic, not "
+        "compute",
+        power_text(s), length);
     f.actions = {Action::watch, Action::recheck};
     f.next = "if it lasts: overlap of communication fails, or the job is small for its GPUs";
   } else if (now.phase == Phase::waiting && now.shape == Shape::one_busy && s.segment->odd &&
@@ -319,8 +329,7 @@ void add_middle_band(const TriageState& s, Report& report) {
 void add_save_share(const TriageState& s, Report& report) {
   const auto from = s.waits.first_busy(), to = s.waits.last_busy();
   if (!from || !to || *to - *from < 10min || s.waits.save_count() < 3) return;
-  const double share =
-      duration_to_seconds(s.waits.save_total()) / duration_to_seconds(*to - *from);
+  const double share = duration_to_seconds(s.waits.save_total()) / duration_to_seconds(*to - *from);
   if (share <= 0.20) return;
   Finding f;
   f.severity = Severity::warning;
@@ -338,8 +347,8 @@ void add_save_share(const TriageState& s, Report& report) {
 
 WaitLimit wait_limit(const TriageState& s, const Wait& wait) {
   WaitLimit out;
-  for (const auto& known : {s.options.calibration.longest_wait, s.waits.longest_healthy(),
-                            s.steps.longest_save}) {
+  for (const auto& known :
+       {s.options.calibration.longest_wait, s.waits.longest_healthy(), s.steps.longest_save}) {
     if (known) out.known = std::max(out.known.value_or(Duration{}), *known);
   }
   out.limit = s.options.min_hang;

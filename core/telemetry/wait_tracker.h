@@ -11,12 +11,12 @@ namespace muster {
 
 // One stay at the power floor.
 struct Wait {
-  WallTime from{}, last{};   // first and newest tick at the floor
+  WallTime from{}, last{};  // first and newest tick at the floor
   std::uint32_t ticks = 0;
-  Duration longest_gap{};    // between two ticks inside it: what sparse sampling may have missed
-  bool after_work = false;   // work was seen before it
-  Shape shape = Shape::none;             // the most frequent
-  std::optional<SeriesId> odd;           // the one that was odd in most ticks of a one-rank shape
+  Duration longest_gap{};       // between two ticks inside it: what sparse sampling may have missed
+  bool after_work = false;      // work was seen before it
+  Shape shape = Shape::none;    // the most frequent
+  std::optional<SeriesId> odd;  // the one that was odd in most ticks of a one-rank shape
   std::uint32_t odd_ticks = 0;
   // Ticks in a row in the shape of a hang by the two-samples rule (one_zero with the same rank).
   std::uint32_t one_zero_run = 0;
@@ -57,7 +57,7 @@ class WaitTracker {
   std::array<std::uint32_t, 16> shapes_{};  // ticks of the open wait, by Shape
   std::uint32_t odd_balance_ = 0;           // majority vote over `odd` (Boyer-Moore)
   std::optional<SeriesId> odd_candidate_;
-  std::optional<SeriesId> run_odd_;         // of the newest one_zero tick
+  std::optional<SeriesId> run_odd_;  // of the newest one_zero tick
 };
 
 }  // namespace muster

@@ -2,8 +2,8 @@
 
 #include <fmt/core.h>
 
-#include <cmath>
 #include <toml++/toml.h>
+#include <cmath>
 
 namespace muster {
 namespace {
@@ -25,8 +25,8 @@ class Numbers {
     if (node == nullptr) return std::nullopt;
     const auto value = node->value<double>();
     if (!value || !std::isfinite(*value) || *value < 0 || *value > 1e9) {
-      complain(fmt::format("{}: {} must be a number from 0 to 1e9", place(name_, node->source()),
-                           key));
+      complain(
+          fmt::format("{}: {} must be a number from 0 to 1e9", place(name_, node->source()), key));
       return std::nullopt;
     }
     return *value;
@@ -61,8 +61,8 @@ Result<CalibratedBands> read_bands(const toml::table& table, const std::string& 
   b.spread_ratio = numbers.required("spread_ratio");
   b.samples = static_cast<std::uint64_t>(numbers.required("samples"));
   if (b.idle_max_w > b.wait_max_w || b.wait_max_w > b.compute_min_w || b.compute_w <= 0) {
-    numbers.complain(fmt::format("{}: the bands must rise: idle, wait, compute",
-                                 place(name, table.source())));
+    numbers.complain(
+        fmt::format("{}: the bands must rise: idle, wait, compute", place(name, table.source())));
   }
   if (numbers.error()) return *numbers.error();
   return b;

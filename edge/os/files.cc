@@ -61,7 +61,7 @@ class RealFiles final : public Files {
     if (path == "-") return std::unique_ptr<ByteStream>(new RealStream(0, "standard input"));
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (fd < 0) return errno_error("opening " + path, errno);
-    struct stat st {};
+    struct stat st{};
     if (::fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
       ::close(fd);
       return errno_error("opening " + path, EISDIR);
@@ -70,7 +70,7 @@ class RealFiles final : public Files {
   }
 
   Result<FileInfo> stat(const std::string& path) override {
-    struct stat st {};
+    struct stat st{};
     if (::stat(path.c_str(), &st) != 0) return errno_error("looking at " + path, errno);
     FileInfo info;
     if (S_ISREG(st.st_mode)) info.type = FileInfo::Type::file;
@@ -99,7 +99,7 @@ class RealFiles final : public Files {
   }
 
   Status write_atomic(const std::string& path, std::string_view bytes) override {
-    struct stat st {};
+    struct stat st{};
     if (::stat(path.c_str(), &st) == 0 && !S_ISREG(st.st_mode)) return write_into(path, bytes);
     std::string temporary = path + ".XXXXXX";
     const int fd = ::mkostemp(temporary.data(), O_CLOEXEC);
@@ -165,17 +165,28 @@ Error errno_error(std::string_view while_doing, int error_number) {
   Errc code = Errc::unavailable;
   switch (error_number) {
     case ENOENT:
-    case ENOTDIR: code = Errc::not_found; break;
+    case ENOTDIR:
+      code = Errc::not_found;
+      break;
     case EACCES:
-    case EPERM: code = Errc::permission; break;
+    case EPERM:
+      code = Errc::permission;
+      break;
     case EISDIR:
-    case EINVAL: code = Errc::invalid_input; break;
+    case EINVAL:
+      code = Errc::invalid_input;
+      break;
     case ENOSPC:
     case EDQUOT:
     case EMFILE:
-    case ENFILE: code = Errc::exhausted; break;
-    case ETIMEDOUT: code = Errc::timeout; break;
-    default: break;
+    case ENFILE:
+      code = Errc::exhausted;
+      break;
+    case ETIMEDOUT:
+      code = Errc::timeout;
+      break;
+    default:
+      break;
   }
   return make_error(code, std::string(while_doing) + ": " + std::strerror(error_number));
 }

@@ -53,7 +53,7 @@ bool parse_offset(std::string_view text, Duration& out) {
 bool known_zone(const std::string& name) {
   if (name == "UTC" || name == "GMT") return true;
   if (name.find("..") != std::string::npos || name.front() == '/') return false;
-  struct stat st {};
+  struct stat st{};
   return ::stat(("/usr/share/zoneinfo/" + name).c_str(), &st) == 0 && S_ISREG(st.st_mode);
 }
 

@@ -21,7 +21,7 @@ class TimeZone {
 
  private:
   std::string name_;
-  Duration fixed_{};        // by offset
+  Duration fixed_{};  // by offset
   bool by_rules_ = false;
   // Times of one recording lie close together: the offset is looked up once per quarter of an hour.
   mutable std::int64_t cached_quarter_ = -1;
