@@ -1,5 +1,6 @@
 #include "core/flight/flight_values.h"
 
+#define XXH_INLINE_ALL  // short keys: the call would cost more than the hash
 #include <xxhash.h>
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <tuple>
 
@@ -351,7 +352,7 @@ bool PickleReader::deliver(std::size_t from) {
   if (stack_.size() == from) return true;
   for (std::size_t i = from; i < stack_.size(); ++i) {
     ++rows_;
-    if (!sink_->row(stack_[i])) return stop(Stop::enough, "more entries than are read");
+    if (!sink_->row(stack_[i])) return stop(Stop::enough, "more than is read of one dump");
   }
   values_->release(row_mark_);
   shrink(from);
@@ -368,16 +369,18 @@ void PickleReader::salvage() {
     while (!marks_.empty() && marks_.back() >= first) marks_.pop_back();
   }
   if (stack_.empty() || stack_[0].kind != FlightKind::dict) return;
+  if (!marks_.empty() && marks_[0] == 0) return;
   while (marks_.size() > 2) {
-    stack_.resize(marks_.back() - 1);
+    stack_.resize(std::min(stack_.size(), marks_.back() - 1));
     marks_.pop_back();
   }
-  if (marks_.size() == 2) {
+  if (marks_.size() == 2 && marks_[1] <= stack_.size()) {
     const std::size_t from = marks_[1];
     const FlightValue child = stack_[from - 1];
-    const std::size_t count = (stack_.size() - from) / 2 * 2;
-    if (child.kind == FlightKind::dict)
-      std::ignore = values_->append(child, stack_.data() + from, count);
+    const std::size_t pairs = (stack_.size() - from) / 2;
+    if (child.kind == FlightKind::dict) {
+      std::ignore = values_->append(child, stack_.data() + from, pairs * 2);
+    }
     stack_.resize(from);
   }
   const std::size_t count = (stack_.size() - 1) / 2 * 2;
