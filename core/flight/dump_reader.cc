@@ -7,6 +7,7 @@
 
 #include "base/limits.h"
 #include "base/text.h"
+#include "core/flight/flight_json.h"
 #include "core/flight/flight_misfits.h"
 #include "core/flight/flight_rows.h"
 #include "core/flight/flight_top.h"
@@ -17,13 +18,19 @@ namespace muster {
 namespace {
 
 constexpr std::uint8_t kProto = 0x80;
-constexpr std::string_view kBlanks = " \t\r\n";
+constexpr std::size_t kHeadBytes = 4096;  // looked at for the first byte that is no blank
 
 // The part of a source that names the file itself: behind the last "/", and behind the ":" that
 // parts an archive from its member.
 std::string_view base_name(std::string_view name) {
   const std::size_t at = name.find_last_of("/:");
   return at == std::string_view::npos ? name : name.substr(at + 1);
+}
+
+bool looks_like_json(std::string_view bytes) {
+  const std::string_view head = bytes.substr(0, kHeadBytes);
+  const std::size_t at = head.find_first_not_of(" \t\r\n");
+  return at != std::string_view::npos && (head[at] == '{' || head[at] == '[');
 }
 
 bool is_digit(char c) {
@@ -44,6 +51,22 @@ void check_rank(FlightDump& dump) {
       "the file name says rank {}, which is a member of none of its groups: rank unknown",
       *dump.rank));
   dump.rank.reset();
+}
+
+// Of a document without an entry. One that is cut may have lost what would tell.
+bool may_be_dump(const FlightDocument& document, const FlightValues& values,
+                 std::uint64_t strangers) {
+  const bool cut = document.cut_at && document.damage.empty();
+  switch (document.root.kind) {
+    case FlightKind::none:
+      return cut;
+    case FlightKind::list:
+      return strangers == 0 && document.damage.empty();
+    case FlightKind::dict:
+      return has_flight_key(document.root, values, cut);
+    default:
+      return false;
+  }
 }
 
 void add_notes(const FlightDocument& document, std::uint64_t strangers, FlightDump& dump) {
@@ -70,6 +93,7 @@ struct FlightReaderScratch::State {
   FlightMisfits misfits;
   FlightRows rows{values, misfits};
   PickleReader pickle;
+  FlightJsonReader json;
 };
 
 FlightReaderScratch::FlightReaderScratch() : state_(std::make_unique<State>()) {}
@@ -112,13 +136,14 @@ Result<FlightDump> read_flight_dump(std::string_view bytes, std::string source,
     auto read = state.pickle.read(bytes, state.values, state.rows);
     if (!read) return within(source, std::move(read).error());
     document = *read;
+  } else if (looks_like_json(bytes)) {
+    auto read = state.json.read(bytes, state.values, state.rows);
+    if (!read) return within(source, std::move(read).error());
+    document = *read;
   } else {
     return make_error(Errc::invalid_input, source + ": neither a pickle nor JSON");
   }
-  const bool nothing_yet = document.cut_at && document.root.kind == FlightKind::none;
-  const bool list = document.root.kind == FlightKind::list;
-  if (state.rows.empty() && !nothing_yet && !has_flight_key(document.root, state.values) &&
-      !(list && (document.cut_at || state.rows.strangers() == 0))) {
+  if (state.rows.empty() && !may_be_dump(document, state.values, state.rows.strangers())) {
     return make_error(Errc::invalid_input, source + ": no flight-recorder dump");
   }
   dump.cut_at = document.cut_at;

@@ -43,10 +43,7 @@ void FlightRows::reset(std::size_t bytes) {
 }
 
 bool FlightRows::row(const FlightValue& value) {
-  if (value.kind != FlightKind::dict) {
-    ++strangers_;
-    return true;
-  }
+  if (value.kind != FlightKind::dict) return stranger();
   Fields fields;
   values_.each_pair(value, [&](const FlightValue& key, const FlightValue& item) {
     ++looked_at_;
@@ -55,10 +52,7 @@ bool FlightRows::row(const FlightValue& value) {
   FlightEntry& entry = fields.entry;
   const bool numbered =
       entry.record_id != FlightEntry::kAbsent || entry.seq != FlightEntry::kAbsent;
-  if (!numbered && fields.name == kNoText) {
-    ++strangers_;
-    return true;
-  }
+  if (!numbered && fields.name == kNoText) return stranger();
   const std::int64_t group[] = {fields.group, fields.description, fields.pg_id};
   entry.group = groups_.intern(group);
   entry.signature = signature_of(fields);
@@ -66,6 +60,11 @@ bool FlightRows::row(const FlightValue& value) {
   if (entries_.size() >= limits::kFlightEntries || looked_at_ > look_at_most_) return false;
   entries_.push_back(entry);
   return true;
+}
+
+bool FlightRows::stranger() {
+  ++strangers_;
+  return strangers_ < kStrangersFirst || !entries_.empty();
 }
 
 void FlightRows::read_field(const FlightValue& key, const FlightValue& value, Fields& fields) {

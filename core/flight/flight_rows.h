@@ -37,7 +37,11 @@ class FlightRows final : public FlightRowSink {
   static constexpr std::uint64_t kValuesPerByte = 16;
   static constexpr std::size_t kSequence = 256 * 1024;  // words; 5,000 tensors are 25,000
 
+  // So many items without one record: this is no list of records.
+  static constexpr std::uint64_t kStrangersFirst = 1000;
+
   struct Fields;
+  bool stranger();
   void read_field(const FlightValue& key, const FlightValue& value, Fields& fields);
   void read_name(FlightWord key, const FlightValue& value, Fields& fields);
   void read_integer(FlightWord key, const FlightValue& value, std::int64_t& out);

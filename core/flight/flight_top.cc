@@ -194,16 +194,16 @@ void add_flight_top(const FlightValue& root, const FlightValues& values, std::si
   TopReader(values, bytes, misfits, dump).read(root);
 }
 
-bool has_flight_key(const FlightValue& root, const FlightValues& values) {
-  if (root.kind != FlightKind::dict) return false;
-  bool found = false;
+bool has_flight_key(const FlightValue& root, const FlightValues& values, bool cut) {
+  bool found = false, empty = true;
   values.each_pair(root, [&](const FlightValue& key, const FlightValue&) {
+    empty = false;
     if (key.kind != FlightKind::string) return;
     const auto word = static_cast<FlightWord>(key.ref);
     found = found || word == FlightWord::entries || word == FlightWord::pg_config ||
-            word == FlightWord::pg_status;
+            word == FlightWord::pg_status || (cut && word == FlightWord::version);
   });
-  return found;
+  return found || (cut && empty);
 }
 
 }  // namespace muster

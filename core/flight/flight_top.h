@@ -13,7 +13,8 @@ namespace muster {
 void add_flight_top(const FlightValue& root, const FlightValues& values, std::size_t bytes,
                     FlightMisfits& misfits, FlightDump& dump);
 
-// Has it one of the keys that only a dump has?
-bool has_flight_key(const FlightValue& root, const FlightValues& values);
+// Has this dict one of the keys that only a dump has? `cut`: it may have lost them, and its
+// version, or nothing at all, is enough.
+bool has_flight_key(const FlightValue& root, const FlightValues& values, bool cut);
 
 }  // namespace muster
