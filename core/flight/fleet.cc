@@ -200,7 +200,8 @@ Presence FlightRank::presence(std::uint32_t group, std::int64_t seq) const {
   if (entry(lane->collectives.back()).seq < seq) {
     return dump_->cut_at ? Presence::unknown : Presence::absent;
   }
-  return Presence::passed;
+  // Forgotten; where the oldest that is kept has not ended either, this one may not have.
+  return unfinished(lane->collectives.front()) ? Presence::unknown : Presence::passed;
 }
 
 std::optional<std::uint32_t> FlightRank::first_unfinished(const FlightLane& lane) const {

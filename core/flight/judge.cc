@@ -26,6 +26,9 @@ Ranks merged(const Ranks& a, const Ranks& b) {
 bool is_minority(const Ranks& part, std::size_t whole) {
   return part.size() * 2 < whole;
 }
+bool is_half_at_most(const Ranks& part, std::size_t whole) {
+  return part.size() * 2 <= whole;
+}
 
 }  // namespace
 
@@ -154,7 +157,9 @@ FlightVerdictKind FlightJudge::kind_of_odd(const WaitNode& node, const Ranks& ra
       const bool outside = outside_the_step(rank.dump(), rank.stack(party.entry[i]));
       const bool odd = std::binary_search(ranks.begin(), ranks.end(), party.ranks[i]);
       (odd ? odd_outside : others_outside) |= outside;
-      if (odd) seen = history().seen_elsewhere(rank, party.entry[i], ranks);
+      // Without frames the place of the call is not known, and nothing can be said of it.
+      const bool placed = !rank.stack(party.entry[i]).empty();
+      if (odd && placed) seen = history().seen_elsewhere(rank, party.entry[i], ranks);
     }
   }
   if (odd_outside && !others_outside) return FlightVerdictKind::ahead_left_loop;
@@ -318,14 +323,14 @@ Suspicion FlightJudge::judge_complete_call(std::uint32_t index) {
         "a "
         "larger TORCH_FR_BUFFER_SIZE would tell",
         node.unknown.size());
-  } else if (told && !in_launch.empty() && is_minority(in_launch, party.ranks.size())) {
+  } else if (told && !in_launch.empty() && is_half_at_most(in_launch, party.ranks.size())) {
     suspicion.kind = FlightVerdictKind::in_launch;
     suspicion.culprits = in_launch;
     suspicion.why = "its thread has written the record and has not come back from the call";
   } else if (node.finished > 0) {
     suspicion.kind = FlightVerdictKind::fabric_partial;
     suspicion.confidence = Confidence::medium;
-    if (is_minority(node.waiting, party.ranks.size())) suspicion.culprits = node.waiting;
+    if (is_half_at_most(node.waiting, party.ranks.size())) suspicion.culprits = node.waiting;
     suspicion.why = fmt::format("{} of {} ranks got out", node.finished, party.ranks.size());
   } else if (!running.empty() && !queued.empty() && queued.size() <= running.size()) {
     suspicion.culprits = queued;
@@ -405,49 +410,82 @@ std::vector<Ranks> FlightJudge::ring_breakers(const Ranks& unexplained) const {
   return found;
 }
 
-std::optional<Suspicion> FlightJudge::judge_ring(const Ranks& unexplained) {
-  Suspicion suspicion;
-  std::vector<Ranks> breakers = ring_breakers(unexplained);
-  if (breakers.size() > 1) {
-    std::vector<Ranks> novel;
-    for (const Ranks& ranks : breakers) {
-      if (std::any_of(ranks.begin(), ranks.end(),
-                      [&](std::int32_t rank) { return history().novelty(rank) > 0; })) {
-        novel.push_back(ranks);
-      }
-    }
-    if (novel.size() == 1) breakers = novel;
-    suspicion.why = "its order of calls was never seen before, that of the others always";
-  } else {
-    suspicion.why = "all waits go through it, and end without it";
-  }
-  Ranks culprits;
-  for (const Ranks& ranks : breakers) culprits = merged(culprits, ranks);
-  // Shown is the wait of the culprits themselves, else any.
-  const std::vector<bool> ring = graph_.on_rings();
+// Two ranks that both send, and both come to receive only then.
+std::optional<Ranks> FlightJudge::crossed_sends(const std::vector<bool>& ring) const {
+  std::set<std::pair<std::int32_t, std::int32_t>> sends;
   for (std::uint32_t i = 0; i < graph_.nodes().size(); ++i) {
-    const auto& waiting = graph_.nodes()[i].waiting;
-    const bool theirs =
-        !waiting.empty() && !culprits.empty() &&
-        std::find(waiting.begin(), waiting.end(), culprits.front()) != waiting.end();
-    if (ring[i]) {
-      suspicion.roots.insert(theirs ? suspicion.roots.begin() : suspicion.roots.end(), i);
+    const WaitNode& node = graph_.nodes()[i];
+    if (!ring[i] || node.kind != WaitKind::message || !node.sent || node.received) continue;
+    if (sends.contains({node.to, node.from})) {
+      return Ranks{std::min(node.from, node.to), std::max(node.from, node.to)};
+    }
+    sends.insert({node.from, node.to});
+  }
+  return {};
+}
+
+// Of several ways out of the ring, those with ranks that never made such an order of calls before.
+void FlightJudge::keep_the_novel(std::vector<Ranks>& breakers) {
+  std::vector<Ranks> novel;
+  for (const Ranks& ranks : breakers) {
+    if (std::any_of(ranks.begin(), ranks.end(),
+                    [&](std::int32_t rank) { return history().novelty(rank) > 0; })) {
+      novel.push_back(ranks);
     }
   }
+  if (!novel.empty()) breakers = novel;
+}
+
+// The ring with its shown node in front: one where the culprits themselves wait.
+std::vector<std::uint32_t> FlightJudge::ring_roots(const std::vector<bool>& ring,
+                                                   const Ranks& culprits) const {
+  std::vector<std::uint32_t> roots;
+  for (std::uint32_t i = 0; i < graph_.nodes().size(); ++i) {
+    if (!ring[i]) continue;
+    const auto& waiting = graph_.nodes()[i].waiting;
+    const bool theirs = !culprits.empty() && std::find(waiting.begin(), waiting.end(),
+                                                       culprits.front()) != waiting.end();
+    roots.insert(theirs ? roots.begin() : roots.end(), i);
+  }
+  return roots;
+}
+
+std::optional<Suspicion> FlightJudge::judge_ring(const Ranks& unexplained) {
+  const std::vector<bool> ring = graph_.on_rings();
+  Suspicion suspicion;
+  if (const auto crossed = crossed_sends(ring)) {
+    suspicion.kind = FlightVerdictKind::deadlock_cycle;
+    suspicion.confidence = Confidence::medium;
+    suspicion.culprits = *crossed;
+    suspicion.roots = ring_roots(ring, *crossed);
+    suspicion.why = "both send first and neither receives";
+    weigh(suspicion);
+    return suspicion;
+  }
+  std::vector<Ranks> breakers = ring_breakers(unexplained);
+  suspicion.why = "all waits go through it, and end without it";
+  if (breakers.size() > 1) {
+    keep_the_novel(breakers);
+    suspicion.why = "its order of calls was never seen before, that of the others always";
+  }
+  for (const Ranks& ranks : breakers) suspicion.culprits = merged(suspicion.culprits, ranks);
+  suspicion.roots = ring_roots(ring, suspicion.culprits);
   if (suspicion.roots.empty()) return {};
-  if (breakers.size() == 1 && is_minority(culprits, fleet_.ranks().size())) {
+  if (breakers.size() == 1 && is_minority(suspicion.culprits, fleet_.ranks().size())) {
     const WaitNode& node = graph_.nodes()[suspicion.roots.front()];
-    suspicion.kind = node.kind == WaitKind::collective ? kind_of_odd(node, culprits)
-                                                       : FlightVerdictKind::out_of_order;
+    const bool known = node.kind == WaitKind::collective;
+    suspicion.kind =
+        known ? kind_of_odd(node, suspicion.culprits) : FlightVerdictKind::out_of_order;
     if (suspicion.kind == FlightVerdictKind::mismatch) {
       suspicion.kind = FlightVerdictKind::out_of_order;
     }
-    suspicion.confidence = Confidence::medium;
-    suspicion.culprits = culprits;
+    // One rank may be the only way out by chance of a small ring; its own past must agree.
+    const bool novel = std::any_of(suspicion.culprits.begin(), suspicion.culprits.end(),
+                                   [&](std::int32_t r) { return history().novelty(r) > 0; });
+    suspicion.confidence = novel ? Confidence::medium : Confidence::low;
   } else {
     suspicion.kind = FlightVerdictKind::deadlock_cycle;
-    suspicion.confidence = culprits.size() == 2 ? Confidence::medium : Confidence::low;
-    suspicion.culprits = culprits;
+    suspicion.confidence = suspicion.culprits.size() == 2 ? Confidence::medium : Confidence::low;
     suspicion.why = "each waits for the other; nothing tells which of them left the common order";
   }
   weigh(suspicion);
