@@ -7,7 +7,6 @@ written as a user would make them, so that the call sites in a dump are what a u
 import argparse
 import os
 import sys
-import traceback
 
 import torch
 import torch.distributed as dist
@@ -20,6 +19,8 @@ from stall import StallDump
 
 # The step at which a fault shows: late enough for healthy steps before it.
 FAULT_STEP = 3
+# Whether a rank freezes a bias at that step: its bucket of gradients is smaller from then on.
+FREEZES = {"freezes_alone": lambda culprit: culprit, "forgets_to_freeze": lambda culprit: not culprit}
 
 
 def parse(words):
@@ -41,8 +42,9 @@ class Trainer:
         self.blocks = 0
         self.rank, self.world_size = dist.get_rank(), dist.get_world_size()
         self.parallel, self.accumulate = args.parallel, args.accumulate
-        # What goes wrong on this rank; "none" on all ranks but the culprit.
+        # What this rank does wrong; "none" on all ranks but the culprit.
         self.fault = args.fault if self.rank == args.culprit else "none"
+        self.freezes = args.fault in FREEZES and FREEZES[args.fault](self.rank == args.culprit)
         if args.parallel == "fsdp":
             self.model = parallel.fsdp_model(self.world_size, self.accumulate > 1)
         elif args.parallel == "tp":
@@ -65,8 +67,8 @@ class Trainer:
         print(f"mean loss {self.average_loss(loss.clone()):.4f}", file=sys.stderr)
 
     def share_gradients(self, fault):
-        if fault == "size_mismatch":
-            self.model[2].bias.grad = None  # frozen here, and only here
+        if self.freezes and self.blocks >= FAULT_STEP:
+            self.model[2].bias.grad = None
         if fault == "op_mismatch":
             dist.broadcast(self.model[0].weight.grad, src=0)
         elif fault in ("dtype_mismatch", "silent_dtype"):
@@ -123,7 +125,7 @@ def main(words):
         train(Trainer(args), args, watch)
     except Exception:
         if args.fault == "crash" and rank == args.culprit:
-            traceback.print_exc()
+            sys.excepthook(*sys.exc_info())
             os._exit(1)  # as a native library would end it: nobody gets to dump
         watch.dump("the training loop raised")
         raise
