@@ -5,12 +5,13 @@
 For each scenario OUT/SCENARIO/ gets pickle/ and json/ (a dump a rank, each named
 comm_lib_trace_rank_RANK), logs/ (what each rank printed) and truth.json (what went wrong, on which
 rank, and how each rank ended). Needs torch 2.8 or newer; Gloo on loopback, no GPU. Each process
-that is started here is ended here, by its number, after 20 s a scenario at the latest.
+that is started here is ended here, by its number, after 40 s a scenario at the latest.
 
 Exit status: 0 when every scenario went as its row says, 1 otherwise.
 """
 
 import dataclasses
+import itertools
 import json
 import multiprocessing
 import os
@@ -23,11 +24,15 @@ import time
 import torch
 import torch.distributed as dist
 
-DEADLINE_S = 20.0
+import train
+
+# A scenario takes 1 to 6 s on two idle cores.
+DEADLINE_S = 40.0
 PREFIX = "comm_lib_trace_rank_"
 # Imported once by the server that all ranks are forked from: eight imports of torch at the same
 # time would take longer than a scenario.
-PRELOAD = ["torch", "torch._dynamo", "torch.distributed.tensor.parallel", "train"]
+PRELOAD = ["torch", "torch._dynamo", "torch.distributed.fsdp",
+           "torch.distributed.tensor.parallel"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,7 +89,6 @@ def run_rank(rank, port, scenario, folder):
         MASTER_PORT=str(port), TORCHELASTIC_USE_AGENT_STORE="True", GLOO_SOCKET_IFNAME="lo",
         TORCH_FR_BUFFER_SIZE=str(scenario.buffer),
     )
-    import train
     words = ["--fault", scenario.fault, "--culprit", str(scenario.culprit), *scenario.options]
     words += ["--pickle-prefix", path_of(folder, "pickle", ""),
               "--json-prefix", path_of(folder, "json", "")]
@@ -104,17 +108,22 @@ def settled(process, folder, rank):
 
 def end(processes):
     """Stops all before it kills the first: nobody may see another one go and complain of it."""
+    started = [process for process in processes if process.pid is not None]
     for number in (signal.SIGSTOP, signal.SIGKILL):
-        for process in processes:
+        for process in started:
             if process.exitcode is None:
                 os.kill(process.pid, number)
-    for process in processes:
+    for process in started:
         process.join()
 
 
-def outcome_of(process, was_alive, folder, rank):
+def lines_of_log(folder, rank):
     with open(os.path.join(folder, "logs", f"rank_{rank}.log"), encoding="utf-8") as log:
-        lines = [line.strip() for line in log if line.strip()]
+        return [line.strip() for line in log if line.strip()]
+
+
+def outcome_of(process, was_alive, folder, rank):
+    lines = lines_of_log(folder, rank)
     if was_alive:
         return {"end": "hung"}
     if process.exitcode == 0:
@@ -130,10 +139,10 @@ def run(scenario, context, folder):
     store = dist.TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
     processes = [context.Process(target=run_rank, args=(rank, store.port, scenario, folder))
                  for rank in range(scenario.ranks)]
-    deadline = time.monotonic() + DEADLINE_S
-    for process in processes:
-        process.start()
     try:
+        for process in processes:
+            process.start()  # the first one waits for the imports of the server
+        deadline = time.monotonic() + DEADLINE_S
         waits_for_exit = scenario.ends != "hung"
         while time.monotonic() < deadline:
             if all(p.exitcode is not None if waits_for_exit else settled(p, folder, rank)
@@ -153,6 +162,10 @@ def complaints_of(scenario, outcomes, folder):
     if outcomes[first]["end"] != scenario.ends:
         yield f"rank {first} ended as {outcomes[first]}, not {scenario.ends}"
     for rank in range(scenario.ranks):
+        before_dump = itertools.takewhile(lambda line: "dumped" not in line,
+                                          lines_of_log(folder, rank))
+        if not any(line.startswith(f"step {train.FAULT_STEP - 1} ") for line in before_dump):
+            yield f"rank {rank} did not come to its fault: a machine too busy?"
         there = os.path.exists(path_of(folder, "json", rank))
         if there == (rank in scenario.no_dump):
             yield f"rank {rank} has {'a' if there else 'no'} dump"

@@ -19,8 +19,8 @@ from stall import StallDump
 
 # The step at which a fault shows: late enough for healthy steps before it.
 FAULT_STEP = 3
-# Whether a rank freezes a bias at that step: its bucket of gradients is smaller from then on.
-FREEZES = {"freezes_alone": lambda culprit: culprit, "forgets_to_freeze": lambda culprit: not culprit}
+STEPS = 6
+STALL_S = 3.0
 
 
 def parse(words):
@@ -28,9 +28,7 @@ def parse(words):
     parser.add_argument("--fault", default="none")
     parser.add_argument("--culprit", type=int, default=-1)
     parser.add_argument("--parallel", choices=("fsdp", "dp", "tp"), default="fsdp")
-    parser.add_argument("--steps", type=int, default=6)
     parser.add_argument("--accumulate", type=int, default=1, help="blocks an optimizer step")
-    parser.add_argument("--stall-s", type=float, default=3.0)
     parser.add_argument("--dump-at-step", type=int)
     parser.add_argument("--pickle-prefix", required=True)
     parser.add_argument("--json-prefix", required=True)
@@ -42,9 +40,11 @@ class Trainer:
         self.blocks = 0
         self.rank, self.world_size = dist.get_rank(), dist.get_world_size()
         self.parallel, self.accumulate = args.parallel, args.accumulate
+        culprit = self.rank == args.culprit
         # What this rank does wrong; "none" on all ranks but the culprit.
-        self.fault = args.fault if self.rank == args.culprit else "none"
-        self.freezes = args.fault in FREEZES and FREEZES[args.fault](self.rank == args.culprit)
+        self.fault = args.fault if culprit else "none"
+        # Whether it freezes a bias: its bucket of gradients is smaller from the fault's step on.
+        self.freezes = args.fault == ("freezes_alone" if culprit else "forgets_to_freeze")
         if args.parallel == "fsdp":
             self.model = parallel.fsdp_model(self.world_size, self.accumulate > 1)
         elif args.parallel == "tp":
@@ -54,9 +54,8 @@ class Trainer:
         self.metrics = dist.new_group(group_desc="metrics") if args.fault == "group_order" else None
         self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.01)
 
-    def loader(self, steps):
-        if self.fault == "uneven_steps":
-            steps = FAULT_STEP
+    def loader(self):
+        steps = FAULT_STEP if self.fault == "uneven_steps" else STEPS
         return data.blocks(steps, FAULT_STEP if self.fault == "hang" else None)
 
     def average_loss(self, loss):
@@ -105,9 +104,9 @@ class Trainer:
                     module.reshard()
 
 
-def train(trainer, args, watch):
+def train(trainer, watch):
     step = 0
-    for batch in trainer.loader(args.steps):
+    for batch in trainer.loader():
         loss = trainer.step(batch, trainer.fault if step == FAULT_STEP else "none")
         print(f"step {step} loss {loss:.4f}", file=sys.stderr, flush=True)
         watch.beat(step)
@@ -120,9 +119,9 @@ def main(words):
     torch.set_num_threads(1)
     dist.init_process_group("gloo")
     rank = dist.get_rank()
-    watch = StallDump(rank, args.pickle_prefix, args.json_prefix, args.stall_s, args.dump_at_step)
+    watch = StallDump(rank, args.pickle_prefix, args.json_prefix, STALL_S, args.dump_at_step)
     try:
-        train(Trainer(args), args, watch)
+        train(Trainer(args), watch)
     except Exception:
         if args.fault == "crash" and rank == args.culprit:
             sys.excepthook(*sys.exc_info())
