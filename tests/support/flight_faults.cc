@@ -4,6 +4,8 @@
 #include <set>
 #include <string>
 
+#include "tests/support/flight_waits.h"
+
 namespace muster {
 namespace {
 
@@ -162,7 +164,10 @@ bool Planter::stop_host() {
 }
 
 bool Planter::launch() {
-  const std::size_t place = find_collective(false);
+  // Not where messages and collectives share the status of a group.
+  const std::size_t stages = job_.topology.places[rank_].group(Dimension::pipeline);
+  const std::size_t place = find_place(
+      [stages](const Action& a) { return a.kind == ActionKind::collective && a.group != stages; });
   if (place == kNoIndex) return false;
   action(place).in_launch = true;
   fault_.group = action(place).group;
@@ -375,30 +380,14 @@ bool Planter::break_message() {
   return true;
 }
 
-bool waits_for(const SimulatedTopology& topology, const Machine& machine, std::size_t group,
-               const SimulatedCollective& c, std::size_t rank) {
-  const std::vector<std::size_t>& members = topology.groups[group].ranks;
-  if (c.done || !std::binary_search(members.begin(), members.end(), rank)) return false;
-  bool others = false;
-  for (const CallOf& of : c.calls) {
-    if (of.rank != rank) others = true;
-    // A call that never came back is as good as none.
-    if (of.rank == rank && machine.calls(rank)[of.call].launched_ns != kNever) return false;
-  }
-  return others;
-}
-
-bool somebody_waits_for(const SimulatedTopology& topology, const Machine& machine,
-                        std::size_t rank) {
-  for (std::size_t group = 0; group < topology.groups.size(); ++group) {
-    for (const SimulatedCollective& c : machine.collectives(group)) {
-      if (waits_for(topology, machine, group, c, rank)) return true;
-    }
-  }
-  for (const SimulatedMessage& m : machine.messages()) {
-    if (m.done || (m.send && m.receive)) continue;
-    const CallOf& end = m.send ? *m.send : *m.receive;
-    if (machine.calls(end.rank)[end.call].action->peer == rank) return true;
+// The call whose signature was changed is issued, and with all others in, nothing is done.
+bool mismatch_shows(const PlantedFault& fault, const SimulatedJob& job, const Machine& machine) {
+  const Action* changed = &job.programs[fault.changed->rank][fault.changed->call];
+  for (const SimulatedCall& c : machine.calls(fault.changed->rank)) {
+    if (c.action != changed) continue;
+    const SimulatedCollective& all =
+        machine.collectives(changed->group)[static_cast<std::size_t>(c.seq - 1)];
+    return !all.done && all.calls.size() == job.topology.groups[changed->group].ranks.size();
   }
   return false;
 }
@@ -430,11 +419,10 @@ bool fault_shows(const PlantedFault& fault, const SimulatedJob& job, const Machi
     case FaultKind::crash:
     case FaultKind::in_launch:
     case FaultKind::comm_init:
-      return std::all_of(fault.culprits.begin(), fault.culprits.end(), [&](std::size_t rank) {
-        return somebody_waits_for(job.topology, machine, rank);
-      });
+      return std::all_of(fault.culprits.begin(), fault.culprits.end(),
+                         [&](std::size_t rank) { return somebody_waits_for(rank, job, machine); });
     default:
-      return true;
+      return !fault.changed || mismatch_shows(fault, job, machine);
   }
 }
 

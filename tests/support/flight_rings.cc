@@ -146,6 +146,7 @@ void DumpMaker::add_status(const SimulatedCall& call) {
   const Action& a = *call.action;
   if (a.batched) return;
   FlightGroup& group = dump_.groups[groups_.at(a.group)];
+  // The status does not tell numbers of messages and of collectives apart.
   const std::int64_t number = a.kind == ActionKind::collective ? call.seq : call.p2p_seq;
   if (call.launched_ns <= at_ns_) group.last_enqueued = number;
   if (rings_.timing && call.started_ns <= at_ns_) group.last_started = number;
