@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "core/flight/frames.h"
@@ -52,6 +53,29 @@ std::vector<std::int32_t> FlightJudge::explained_by(const std::vector<std::uint3
   return explained;
 }
 
+bool FlightJudge::forgotten(const WaitNode& node) const {
+  const auto lost = [&](std::int32_t rank) {
+    const FlightRank* own = fleet_.find(rank);
+    const FlightLane* lane = own == nullptr ? nullptr : own->lane(node.group);
+    return lane != nullptr && own->forgot_unfinished(*lane);
+  };
+  if (node.waiting.empty()) return false;
+  if (node.kind == WaitKind::message) {
+    return std::any_of(node.waiting.begin(), node.waiting.end(), lost);
+  }
+  // One member that still knows that the number before was done vouches for all.
+  return std::all_of(node.waiting.begin(), node.waiting.end(), lost);
+}
+
+void FlightJudge::give_up(Suspicion& suspicion) {
+  suspicion.kind = FlightVerdictKind::undecided;
+  suspicion.confidence = Confidence::low;
+  suspicion.culprits.clear();
+  suspicion.why =
+      "the rings are too short: they have forgotten what came first; TORCH_FR_BUFFER_SIZE=20000 "
+      "would tell";
+}
+
 // Sure answers become less so where they leave ranks unexplained or dumps are missing.
 void FlightJudge::weigh(Suspicion& suspicion) const {
   suspicion.explained = explained_by(suspicion.roots).size();
@@ -71,9 +95,13 @@ std::vector<Suspicion> FlightJudge::judge() {
   find_stuck_messages(found);
   find_missing_dumps(found);
   for (Suspicion& suspicion : found) weigh(suspicion);
-  std::stable_sort(found.begin(), found.end(), [](const Suspicion& a, const Suspicion& b) {
-    return a.explained > b.explained;
-  });
+  // What says nothing of who comes after everything that does.
+  const auto before = [](const Suspicion& a, const Suspicion& b) {
+    const bool a_open = a.kind == FlightVerdictKind::undecided;
+    const bool b_open = b.kind == FlightVerdictKind::undecided;
+    return a_open != b_open ? b_open : a.explained > b.explained;
+  };
+  std::stable_sort(found.begin(), found.end(), before);
   std::vector<Suspicion> answer;
   Ranks explained;
   for (Suspicion& suspicion : found) {
@@ -88,9 +116,7 @@ std::vector<Suspicion> FlightJudge::judge() {
   if (!left.empty()) {
     if (auto ring = judge_ring(left)) answer.push_back(std::move(*ring));
   }
-  std::stable_sort(answer.begin(), answer.end(), [](const Suspicion& a, const Suspicion& b) {
-    return a.explained > b.explained;
-  });
+  std::stable_sort(answer.begin(), answer.end(), before);
   return answer;
 }
 
@@ -112,6 +138,16 @@ void FlightJudge::find_disagreements(std::vector<Suspicion>& out) {
     }
   }
 }
+
+namespace {
+
+// The place of the only zero among two.
+std::optional<std::size_t> only_zero(const std::vector<std::size_t>& votes) {
+  if (votes.size() != 2 || (votes[0] == 0) == (votes[1] == 0)) return {};
+  return votes[0] == 0 ? 0 : 1;
+}
+
+}  // namespace
 
 // Which party is the odd one where no majority tells: by what the ranks did before, then by what
 // the groups of the same kind did at the same number.
@@ -141,12 +177,16 @@ std::optional<std::size_t> FlightJudge::odd_party(const WaitNode& node, std::str
       }
     }
   }
-  const auto silent = std::count(votes.begin(), votes.end(), std::size_t{0});
-  const bool decided = silent == 1 && static_cast<std::size_t>(silent) + 1 == votes.size();
-  if (!decided) return {};
-  why = "no majority in the group; groups of the same size called the other thing at this number";
-  return static_cast<std::size_t>(std::find(votes.begin(), votes.end(), std::size_t{0}) -
-                                  votes.begin());
+  if (const auto odd = only_zero(votes)) {
+    why = "no majority in the group; groups of the same size called the other thing at this number";
+    return odd;
+  }
+  for (std::size_t p = 0; p < node.parties.size(); ++p) {
+    const std::size_t times = history().times(node.parties[p].key);
+    votes[p] = times > node.parties[p].ranks.size() ? times : 0;
+  }
+  why = "no majority in the group; this call was never made before, the other one often";
+  return only_zero(votes);
 }
 
 FlightVerdictKind FlightJudge::kind_of_odd(const WaitNode& node, const Ranks& ranks) {
@@ -252,7 +292,7 @@ std::optional<Suspicion> FlightJudge::extra_call(const std::vector<std::uint32_t
 
 void FlightJudge::find_idle_ranks(std::vector<Suspicion>& out) {
   Suspicion suspicion;
-  bool never_in_group = true, stale = false;
+  bool never_in_group = true, stale = false, forgetful = false;
   for (std::uint32_t i = 0; i < graph_.nodes().size(); ++i) {
     if (graph_.nodes()[i].kind != WaitKind::idle_rank) continue;
     suspicion.roots.push_back(i);
@@ -271,10 +311,12 @@ void FlightJudge::find_idle_ranks(std::vector<Suspicion>& out) {
       if (!to_idle || node.kind != WaitKind::collective) continue;
       const FlightLane* lane = fleet_.find(edge.carrier)->lane(node.group);
       never_in_group = never_in_group && (lane == nullptr || lane->collectives.empty());
+      const Presence presence = fleet_.find(edge.carrier)->presence(node.group, node.seq);
+      forgetful = forgetful || presence == Presence::unknown;
     }
   }
   suspicion.kind = never_in_group ? FlightVerdictKind::comm_init : FlightVerdictKind::behind;
-  suspicion.confidence = Confidence::high;
+  suspicion.confidence = forgetful ? Confidence::medium : Confidence::high;
   suspicion.why = "waits in no collective, and the others wait for it";
   if (stale) {
     suspicion.kind = FlightVerdictKind::undecided;
@@ -315,7 +357,9 @@ Suspicion FlightJudge::judge_complete_call(std::uint32_t index) {
     if (rank.status(party.entry[i]) == FlightStatus::pending) queued.push_back(rank.rank());
     if (rank.status(party.entry[i]) == FlightStatus::running) running.push_back(rank.rank());
   }
-  if (!node.unknown.empty()) {
+  if (forgotten(node)) {
+    give_up(suspicion);
+  } else if (!node.unknown.empty()) {
     suspicion.kind = FlightVerdictKind::undecided;
     suspicion.confidence = Confidence::low;
     suspicion.why = fmt::format(
@@ -337,6 +381,8 @@ Suspicion FlightJudge::judge_complete_call(std::uint32_t index) {
     suspicion.confidence = Confidence::medium;
     suspicion.why = "the others run it on the GPU, these have it queued behind earlier work";
   } else {
+    // Without the status a rank that never came back from the call looks like the others.
+    if (!told) suspicion.confidence = Confidence::medium;
     suspicion.why = "all members are in with the same call, and nobody got out";
   }
   return suspicion;
@@ -361,6 +407,7 @@ void FlightJudge::find_stuck_messages(std::vector<Suspicion>& out) {
     suspicion.confidence = same ? Confidence::medium : Confidence::high;
     suspicion.why = same ? "both ends are posted with the same size and nothing moves"
                          : "both ends are posted with different sizes";
+    if (forgotten(node)) give_up(suspicion);
     out.push_back(std::move(suspicion));
   }
 }
@@ -410,16 +457,23 @@ std::vector<Ranks> FlightJudge::ring_breakers(const Ranks& unexplained) const {
   return found;
 }
 
-// Two ranks that both send, and both come to receive only then.
+// Two ranks that both send first and receive, if at all, after that.
 std::optional<Ranks> FlightJudge::crossed_sends(const std::vector<bool>& ring) const {
-  std::set<std::pair<std::int32_t, std::int32_t>> sends;
+  std::map<std::pair<std::int32_t, std::int32_t>, const WaitNode*> sends;
   for (std::uint32_t i = 0; i < graph_.nodes().size(); ++i) {
     const WaitNode& node = graph_.nodes()[i];
-    if (!ring[i] || node.kind != WaitKind::message || !node.sent || node.received) continue;
-    if (sends.contains({node.to, node.from})) {
-      return Ranks{std::min(node.from, node.to), std::max(node.from, node.to)};
+    if (!ring[i] || node.kind != WaitKind::message || !node.sent) continue;
+    sends.emplace(std::pair(node.from, node.to), &node);
+  }
+  const auto first = [](const WaitNode& send, const WaitNode& back) {
+    return !back.received || *send.sent < *back.received;
+  };
+  for (const auto& [route, there] : sends) {
+    const auto back = sends.find({route.second, route.first});
+    if (back == sends.end() || !first(*there, *back->second) || !first(*back->second, *there)) {
+      continue;
     }
-    sends.insert({node.from, node.to});
+    return Ranks{std::min(route.first, route.second), std::max(route.first, route.second)};
   }
   return {};
 }
@@ -453,7 +507,11 @@ std::vector<std::uint32_t> FlightJudge::ring_roots(const std::vector<bool>& ring
 std::optional<Suspicion> FlightJudge::judge_ring(const Ranks& unexplained) {
   const std::vector<bool> ring = graph_.on_rings();
   Suspicion suspicion;
-  if (const auto crossed = crossed_sends(ring)) {
+  bool lost = false;
+  for (std::uint32_t i = 0; i < ring.size(); ++i) {
+    lost = lost || (ring[i] && forgotten(graph_.nodes()[i]));
+  }
+  if (const auto crossed = lost ? std::nullopt : crossed_sends(ring)) {
     suspicion.kind = FlightVerdictKind::deadlock_cycle;
     suspicion.confidence = Confidence::medium;
     suspicion.culprits = *crossed;
@@ -483,6 +541,9 @@ std::optional<Suspicion> FlightJudge::judge_ring(const Ranks& unexplained) {
     const bool novel = std::any_of(suspicion.culprits.begin(), suspicion.culprits.end(),
                                    [&](std::int32_t r) { return history().novelty(r) > 0; });
     suspicion.confidence = novel ? Confidence::medium : Confidence::low;
+    if (lost && !novel) give_up(suspicion);
+  } else if (lost) {
+    give_up(suspicion);
   } else {
     suspicion.kind = FlightVerdictKind::deadlock_cycle;
     suspicion.confidence = suspicion.culprits.size() == 2 ? Confidence::medium : Confidence::low;

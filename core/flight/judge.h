@@ -55,6 +55,9 @@ class FlightJudge {
   bool older_than_its_peers(std::int32_t rank) const;
 
   std::vector<std::int32_t> explained_by(const std::vector<std::uint32_t>& roots) const;
+  // The record of what came first is lost: nothing can be said of who.
+  bool forgotten(const WaitNode& node) const;
+  static void give_up(Suspicion& suspicion);
   void weigh(Suspicion& suspicion) const;
   const CallHistory& history();
 

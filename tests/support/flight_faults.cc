@@ -256,7 +256,8 @@ bool Planter::change_operation() {
                      s.input_sizes.front(), s.input_dtypes.front());
   if (draw_percent(rng_, 60)) action(place).site = CallSite::other_branch;
   fault_.culprits = {rank_};
-  accept(place, {Kind::mismatch});
+  // From a place where nobody else calls, a call instead of another looks like one too many.
+  accept(place, {Kind::mismatch, Kind::extra_op});
   return true;
 }
 
@@ -334,8 +335,9 @@ bool Planter::swap_messages() {
   const std::size_t place = firsts[draw(rng_, 0, firsts.size() - 1)];
   std::swap(program()[place], program()[place + 1]);
   fault_.group = p[place].group;
-  fault_.culprits = {rank_, previous};
-  fault_.accepted = {Kind::deadlock_cycle};
+  // It is this rank that changed its order; that both ends are named is true as well.
+  fault_.culprits = {rank_};
+  fault_.accepted = {Kind::deadlock_cycle, Kind::out_of_order};
   return true;
 }
 
@@ -355,7 +357,10 @@ bool Planter::break_collective() {
     for (std::size_t i = members.size(); i-- > 1;) std::swap(members[i], members[draw(rng_, 0, i)]);
     const auto out = static_cast<std::ptrdiff_t>(draw(rng_, 1, members.size() - 1));
     broken.got_out.assign(members.begin(), members.begin() + out);
-    fault_.culprits.assign(members.begin() + out, members.end());
+    // Who did not get out is named where that is no more than half; most of a group are victims.
+    if (static_cast<std::size_t>(out) * 2 >= members.size()) {
+      fault_.culprits.assign(members.begin() + out, members.end());
+    }
     fault_.accepted = {Kind::fabric_partial};
   }
   fault_.broken = broken;

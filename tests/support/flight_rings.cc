@@ -24,6 +24,7 @@ class DumpMaker {
     dump_.rank = static_cast<std::int32_t>(rank_);
     dump_.source = "trace_rank_" + std::to_string(rank_);
     dump_.version = rings_.version;
+    dump_.written_at = wall_from_ns(at_ns_ + offset_ns_);
     if (rings_.version == "2.9" || rings_.version == "2.10") dump_.library_version = "2.27.5";
     dump_.stacks.emplace_back();
     make_groups();
