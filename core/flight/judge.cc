@@ -189,21 +189,32 @@ std::optional<std::size_t> FlightJudge::odd_party(const WaitNode& node, std::str
   return only_zero(votes);
 }
 
+// One call too many: after it the rank makes the call that the others make now.
+bool FlightJudge::others_call_comes_next(const WaitNode& node, const FlightRank& rank) const {
+  const FlightLane* lane = rank.lane(node.group);
+  const auto entry = rank.find(node.group, node.seq);
+  if (lane == nullptr || !entry) return false;
+  const auto next = std::upper_bound(lane->collectives.begin(), lane->collectives.end(), *entry);
+  if (next == lane->collectives.end()) return false;
+  const std::uint64_t own = rank.key(*entry), then = rank.key(*next);
+  return own != then && std::any_of(node.parties.begin(), node.parties.end(),
+                                    [&](const CallParty& party) { return party.key == then; });
+}
+
 FlightVerdictKind FlightJudge::kind_of_odd(const WaitNode& node, const Ranks& ranks) {
-  bool odd_outside = false, others_outside = false, seen = true;
+  bool odd_outside = false, others_outside = false, extra = false;
   for (const CallParty& party : node.parties) {
     for (std::size_t i = 0; i < party.ranks.size(); ++i) {
       const FlightRank& rank = *fleet_.find(party.ranks[i]);
       const bool outside = outside_the_step(rank.dump(), rank.stack(party.entry[i]));
       const bool odd = std::binary_search(ranks.begin(), ranks.end(), party.ranks[i]);
       (odd ? odd_outside : others_outside) |= outside;
-      // Without frames the place of the call is not known, and nothing can be said of it.
-      const bool placed = !rank.stack(party.entry[i]).empty();
-      if (odd && placed) seen = history().seen_elsewhere(rank, party.entry[i], ranks);
+      extra = extra || (odd && (node.parties.size() == 1 || others_call_comes_next(node, rank)) &&
+                        !history().seen_elsewhere(rank, party.entry[i], ranks));
     }
   }
   if (odd_outside && !others_outside) return FlightVerdictKind::ahead_left_loop;
-  return seen ? FlightVerdictKind::mismatch : FlightVerdictKind::extra_op;
+  return extra ? FlightVerdictKind::extra_op : FlightVerdictKind::mismatch;
 }
 
 Suspicion FlightJudge::judge_disagreement(std::uint32_t index) {
@@ -328,6 +339,16 @@ void FlightJudge::find_idle_ranks(std::vector<Suspicion>& out) {
   out.push_back(std::move(suspicion));
 }
 
+namespace {
+
+// The record is written before the call and the status raised after it.
+bool inside_launch(const FlightRank& rank, const FlightLane& lane, std::uint32_t entry) {
+  return lane.last_enqueued && lane.collectives.back() == entry &&
+         *lane.last_enqueued < rank.entry(entry).seq;
+}
+
+}  // namespace
+
 // ---- everybody is in, and it does not end ------------------------------------------------------
 
 void FlightJudge::find_complete_calls(std::vector<Suspicion>& out) {
@@ -352,8 +373,7 @@ Suspicion FlightJudge::judge_complete_call(std::uint32_t index) {
     const FlightRank& rank = *fleet_.find(party.ranks[i]);
     const FlightLane* lane = rank.lane(node.group);
     told = told && lane->last_enqueued.has_value();
-    const bool newest = lane->collectives.back() == party.entry[i];
-    if (newest && lane->last_enqueued == node.seq - 1) in_launch.push_back(rank.rank());
+    if (inside_launch(rank, *lane, party.entry[i])) in_launch.push_back(rank.rank());
     if (rank.status(party.entry[i]) == FlightStatus::pending) queued.push_back(rank.rank());
     if (rank.status(party.entry[i]) == FlightStatus::running) running.push_back(rank.rank());
   }
@@ -504,6 +524,16 @@ std::vector<std::uint32_t> FlightJudge::ring_roots(const std::vector<bool>& ring
   return roots;
 }
 
+// Each of these ranks has one call from which it has not come back.
+bool FlightJudge::all_inside_launch(const Ranks& ranks) const {
+  return !ranks.empty() && std::all_of(ranks.begin(), ranks.end(), [&](std::int32_t r) {
+    const FlightRank& rank = *fleet_.find(r);
+    return std::any_of(rank.lanes().begin(), rank.lanes().end(), [&](const FlightLane& lane) {
+      return !lane.collectives.empty() && inside_launch(rank, lane, lane.collectives.back());
+    });
+  });
+}
+
 std::optional<Suspicion> FlightJudge::judge_ring(const Ranks& unexplained) {
   const std::vector<bool> ring = graph_.on_rings();
   Suspicion suspicion;
@@ -542,6 +572,7 @@ std::optional<Suspicion> FlightJudge::judge_ring(const Ranks& unexplained) {
                                    [&](std::int32_t r) { return history().novelty(r) > 0; });
     suspicion.confidence = novel ? Confidence::medium : Confidence::low;
     if (lost && !novel) give_up(suspicion);
+    if (all_inside_launch(suspicion.culprits)) suspicion.kind = FlightVerdictKind::in_launch;
   } else if (lost) {
     give_up(suspicion);
   } else {

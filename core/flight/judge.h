@@ -52,6 +52,8 @@ class FlightJudge {
   std::vector<std::uint32_t> ring_roots(const std::vector<bool>& ring,
                                         const std::vector<std::int32_t>& culprits) const;
   FlightVerdictKind kind_of_odd(const WaitNode& node, const std::vector<std::int32_t>& ranks);
+  bool others_call_comes_next(const WaitNode& node, const FlightRank& rank) const;
+  bool all_inside_launch(const std::vector<std::int32_t>& ranks) const;
   bool older_than_its_peers(std::int32_t rank) const;
 
   std::vector<std::int32_t> explained_by(const std::vector<std::uint32_t>& roots) const;
