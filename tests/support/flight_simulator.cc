@@ -15,16 +15,8 @@ SimulatorRng rng_of(std::uint64_t seed, std::uint64_t stream) {
   return SimulatorRng((seed + 1) * 0x9E3779B97F4A7C15U ^ (stream + 1) * 0xD1B54A32D192ED03U);
 }
 
-// When the first watchdog gives up: the oldest call that is not done has waited for so long.
-std::int64_t timeout_ns(const SimulatedJob& job, const Machine& machine,
-                        const RingSettings& rings) {
-  std::int64_t oldest = machine.end_ns();
-  for (std::size_t rank = 0; rank < job.topology.ranks; ++rank) {
-    for (const SimulatedCall& c : machine.calls(rank)) {
-      if (c.done_ns == kNever) oldest = std::min(oldest, c.created_ns);
-    }
-  }
-  return oldest + std::int64_t{rings.timeout_ms} * 1'000'000;
+std::int64_t timeout_ns(const Machine& machine, const RingSettings& rings) {
+  return machine.timeout_ns(std::int64_t{rings.timeout_ms} * 1'000'000);
 }
 
 // Right after the mixed-up call was done, while the rings still hold it.
@@ -55,7 +47,7 @@ RankWitness witness(WitnessKind kind, std::size_t rank, const std::string& text)
 // was killed may be named.
 void add_witnesses(const SimulatedJob& job, const Machine& machine, const RingSettings& rings,
                    SimulatorRng& rng, SimulatedFlight& flight) {
-  const std::int64_t timeout = timeout_ns(job, machine, rings);
+  const std::int64_t timeout = timeout_ns(machine, rings);
   for (std::size_t rank = 0; rank < job.topology.ranks; ++rank) {
     if (is_gone(job, rank)) {
       constexpr WitnessKind kEnds[] = {WitnessKind::host_oom_killed, WitnessKind::killed,
@@ -151,8 +143,7 @@ std::optional<SimulatedFlight> try_fault(FaultKind kind, SimulatorRng rng) {
   describe(*fault, job, machine, flight);
   const bool silent = kind == FaultKind::silent;
   write_dumps(job, machine, rings,
-              silent ? after_change_ns(*fault, job, machine) : timeout_ns(job, machine, rings),
-              flight);
+              silent ? after_change_ns(*fault, job, machine) : timeout_ns(machine, rings), flight);
   if (!silent && draw_percent(rng, 40)) add_witnesses(job, machine, rings, rng, flight);
   return flight;
 }
@@ -178,7 +169,7 @@ std::optional<SimulatedFlight> try_two_faults(SimulatorRng rng) {
   flight.culprits.push_back(other.culprits.front());
   std::sort(flight.culprits.begin(), flight.culprits.end());
   flight.accepted.insert(flight.accepted.end(), other.accepted.begin(), other.accepted.end());
-  write_dumps(job, machine, rings, timeout_ns(job, machine, rings), flight);
+  write_dumps(job, machine, rings, timeout_ns(machine, rings), flight);
   return flight;
 }
 
