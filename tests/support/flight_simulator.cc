@@ -185,7 +185,10 @@ std::optional<SimulatedFlight> try_two_faults(SimulatorRng rng) {
   describe(*second, job, machine, other);
   flight.culprits.push_back(other.culprits.front());
   std::sort(flight.culprits.begin(), flight.culprits.end());
-  flight.accepted.insert(flight.accepted.end(), other.accepted.begin(), other.accepted.end());
+  for (const FlightVerdictKind also : other.accepted) {
+    std::erase(flight.accepted, also);
+    flight.accepted.push_back(also);
+  }
   write_dumps(job, machine, rings, timeout_ns(machine, rings), flight);
   return flight;
 }
@@ -252,9 +255,11 @@ SimulatedFlight simulate_healthy(std::uint64_t seed) {
   machine.run();
   SimulatedFlight flight;
   flight.topology = job.topology.text;
-  // Somewhere in the middle, or after the end.
-  const auto part = static_cast<std::int64_t>(draw(rng, 20, 105));
-  write_dumps(job, machine, rings, machine.end_ns() / 100 * part, flight);
+  // While a call is on its way somewhere, or soon after.
+  const std::vector<SimulatedCall>& calls = machine.calls(draw(rng, 0, job.topology.ranks - 1));
+  const SimulatedCall& call = calls[draw(rng, calls.size() / 5, calls.size() - 1)];
+  const auto later = static_cast<std::int64_t>(draw(rng, 0, 20'000'000));
+  write_dumps(job, machine, rings, call.created_ns + later, flight);
   return flight;
 }
 
