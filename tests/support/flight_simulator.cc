@@ -15,16 +15,8 @@ SimulatorRng rng_of(std::uint64_t seed, std::uint64_t stream) {
   return SimulatorRng((seed + 1) * 0x9E3779B97F4A7C15U ^ (stream + 1) * 0xD1B54A32D192ED03U);
 }
 
-// When the first watchdog gives up: the oldest call that is not done has waited for so long.
-std::int64_t timeout_ns(const SimulatedJob& job, const Machine& machine,
-                        const RingSettings& rings) {
-  std::int64_t oldest = machine.end_ns();
-  for (std::size_t rank = 0; rank < job.topology.ranks; ++rank) {
-    for (const SimulatedCall& c : machine.calls(rank)) {
-      if (c.done_ns == kNever) oldest = std::min(oldest, c.created_ns);
-    }
-  }
-  return oldest + std::int64_t{rings.timeout_ms} * 1'000'000;
+std::int64_t timeout_ns(const Machine& machine, const RingSettings& rings) {
+  return machine.timeout_ns(std::int64_t{rings.timeout_ms} * 1'000'000);
 }
 
 // Right after the mixed-up call was done, while the rings still hold it.
@@ -55,7 +47,7 @@ RankWitness witness(WitnessKind kind, std::size_t rank, const std::string& text)
 // was killed may be named.
 void add_witnesses(const SimulatedJob& job, const Machine& machine, const RingSettings& rings,
                    SimulatorRng& rng, SimulatedFlight& flight) {
-  const std::int64_t timeout = timeout_ns(job, machine, rings);
+  const std::int64_t timeout = timeout_ns(machine, rings);
   for (std::size_t rank = 0; rank < job.topology.ranks; ++rank) {
     if (is_gone(job, rank)) {
       constexpr WitnessKind kEnds[] = {WitnessKind::host_oom_killed, WitnessKind::killed,
@@ -80,8 +72,25 @@ void add_witnesses(const SimulatedJob& job, const Machine& machine, const RingSe
   }
 }
 
-void write_dumps(const SimulatedJob& job, const Machine& machine, const RingSettings& rings,
+// The CPU runs ahead of what hangs; a ring that lost what its rank waits in would prove nothing.
+std::size_t entries_to_keep(const SimulatedJob& job, const Machine& machine, std::int64_t at_ns) {
+  std::size_t most = 0;
+  for (std::size_t rank = 0; rank < job.topology.ranks; ++rank) {
+    const std::vector<SimulatedCall>& calls = machine.calls(rank);
+    std::size_t visible = calls.size(), first = visible;
+    while (visible > 0 && calls[visible - 1].created_ns > at_ns) --visible;
+    for (std::size_t i = visible; i-- > 0;) {
+      if (calls[i].done_ns > at_ns) first = i;
+    }
+    most = std::max(most, visible - std::min(visible, first));
+  }
+  return most;
+}
+
+void write_dumps(const SimulatedJob& job, const Machine& machine, RingSettings rings,
                  std::int64_t at_ns, SimulatedFlight& flight) {
+  const std::size_t needed = entries_to_keep(job, machine, at_ns) + 10;
+  if (needed > rings.entries) rings.entries = needed > 200 ? 2000 : 200;
   for (std::size_t rank = 0; rank < job.topology.ranks; ++rank) {
     if (is_gone(job, rank)) continue;
     flight.dumps.push_back(make_dump(job, machine, rings, rank, at_ns));
@@ -151,8 +160,7 @@ std::optional<SimulatedFlight> try_fault(FaultKind kind, SimulatorRng rng) {
   describe(*fault, job, machine, flight);
   const bool silent = kind == FaultKind::silent;
   write_dumps(job, machine, rings,
-              silent ? after_change_ns(*fault, job, machine) : timeout_ns(job, machine, rings),
-              flight);
+              silent ? after_change_ns(*fault, job, machine) : timeout_ns(machine, rings), flight);
   if (!silent && draw_percent(rng, 40)) add_witnesses(job, machine, rings, rng, flight);
   return flight;
 }
@@ -177,8 +185,11 @@ std::optional<SimulatedFlight> try_two_faults(SimulatorRng rng) {
   describe(*second, job, machine, other);
   flight.culprits.push_back(other.culprits.front());
   std::sort(flight.culprits.begin(), flight.culprits.end());
-  flight.accepted.insert(flight.accepted.end(), other.accepted.begin(), other.accepted.end());
-  write_dumps(job, machine, rings, timeout_ns(job, machine, rings), flight);
+  for (const FlightVerdictKind also : other.accepted) {
+    std::erase(flight.accepted, also);
+    flight.accepted.push_back(also);
+  }
+  write_dumps(job, machine, rings, timeout_ns(machine, rings), flight);
   return flight;
 }
 
@@ -222,7 +233,9 @@ SimulatedFlight first_success(std::uint64_t seed, const Try& attempt) {
 }  // namespace
 
 SimulatedFlight simulate_fault(FaultKind kind, std::uint64_t seed) {
-  return first_success(seed, [kind](SimulatorRng rng) { return try_fault(kind, rng); });
+  // Another kind with the same seed is another job.
+  const std::uint64_t own = seed * kFaultKinds + static_cast<std::uint64_t>(kind);
+  return first_success(own, [kind](SimulatorRng rng) { return try_fault(kind, rng); });
 }
 
 SimulatedFlight simulate_two_faults(std::uint64_t seed) {
@@ -242,9 +255,11 @@ SimulatedFlight simulate_healthy(std::uint64_t seed) {
   machine.run();
   SimulatedFlight flight;
   flight.topology = job.topology.text;
-  // Somewhere in the middle, or after the end.
-  const auto part = static_cast<std::int64_t>(draw(rng, 20, 105));
-  write_dumps(job, machine, rings, machine.end_ns() / 100 * part, flight);
+  // While a call is on its way somewhere, or soon after.
+  const std::vector<SimulatedCall>& calls = machine.calls(draw(rng, 0, job.topology.ranks - 1));
+  const SimulatedCall& call = calls[draw(rng, calls.size() / 5, calls.size() - 1)];
+  const auto later = static_cast<std::int64_t>(draw(rng, 0, 20'000'000));
+  write_dumps(job, machine, rings, call.created_ns + later, flight);
   return flight;
 }
 

@@ -129,14 +129,24 @@ class DumpPickle {
   std::string write() {
     if (version_.major == 0) {
       write_entries();
-      return p_.end();
+    } else {
+      write_top();
     }
+    p_.put();  // nobody repeats the whole, but the recorder holds it twice while it writes
+    return p_.end();
+  }
+
+ private:
+  static constexpr std::uint32_t kNotWritten = UINT32_MAX;
+
+  void write_top() {
     p_.begin_dict();
     key("version");
     p_.text(dump_.version);
     key("pg_config");
     write_groups();
-    if (version_.at_least(2, 6) && !dump_.library_version.empty()) {
+    // Newer recorders name the library even where they do not know it.
+    if (version_.at_least(2, dump_.library_version.empty() ? 8 : 6)) {
       key(version_.at_least(2, 8) ? "comm_lib_version" : "nccl_version");
       p_.text(dump_.library_version);
     }
@@ -147,12 +157,7 @@ class DumpPickle {
     key("entries");
     write_entries();
     p_.end_dict();
-    return p_.end();
   }
-
- private:
-  static constexpr std::uint32_t kNotWritten = UINT32_MAX;
-
   void key(const char* name) { p_.text(name); }
   void number(const char* name, std::int64_t value) {
     if (value == FlightEntry::kAbsent) return;
@@ -234,7 +239,7 @@ void DumpPickle::write_numbers(const FlightEntry& e) {
   p_.pair();
   if (version_.at_least(2, 8)) {
     key("thread_name");
-    p_.text("python3");
+    p_.text("python");
     key("thread_id");
     p_.text("140226051544896");
   }
@@ -269,6 +274,7 @@ void DumpPickle::write_entry(const FlightEntry& e) {
     p_.integer(ns);
   };
   p_.begin_dict();
+  if (writing_.frames) write_frames(dump_.stacks[e.stack]);
   write_numbers(e);
   key("profiling_name");
   p_.text(s.name);
@@ -290,7 +296,6 @@ void DumpPickle::write_entry(const FlightEntry& e) {
     key("is_p2p");
     p_.truth(e.is_p2p);
   }
-  if (writing_.frames) write_frames(dump_.stacks[e.stack]);
   p_.end_dict();
 }
 
@@ -352,7 +357,7 @@ void json_entry(JsonWriter& w, const FlightDump& dump, const FlightEntry& e, boo
   json_words(w, {group.name, group.description});
   w.key("profiling_name").value(s.name).key("record_id").value(e.record_id);
   w.key("retired").value(e.retired).key("state").value(state_name(e.state));
-  if (threads) w.key("thread_id").value("140226051544896").key("thread_name").value("python3");
+  if (threads) w.key("thread_id").value("140226051544896").key("thread_name").value("python");
   w.key("time_created_ns").value(e.created_ns);
   w.key("time_discovered_completed_ns").value(or_zero(e.completed_seen_ns));
   w.key("time_discovered_started_ns").value(or_zero(started_seen_ns(e)));
@@ -401,6 +406,7 @@ std::string flight_json(const FlightDump& dump, bool only_active) {
     for (const FlightEntry* e : shown) json_entry(w, dump, *e, threads);
     w.end_array();
   }
+  if (threads) w.key("nccl_comm_state").begin_object().end_object();
   json_groups(w, dump);
   w.key("version").value(dump.version).end_object();
   return w.take();
