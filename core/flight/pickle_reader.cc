@@ -406,6 +406,7 @@ bool PickleReader::deliver(std::size_t from) {
     if (!sink_->row(stack_[i])) return stop(Stop::enough, "more than is read of one dump");
   }
   values_->release(row_mark_);
+  closed_ = UINT32_MAX;  // its node may be used again
   shrink(from);
   return true;
 }
