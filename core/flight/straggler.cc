@@ -88,38 +88,75 @@ double pace_ms(const FlightRank& rank, const FlightLane& lane) {
   return gaps.empty() ? 0 : median(std::move(gaps));
 }
 
+// How one rank stands in all groups of which enough was seen.
+struct Standing {
+  double least_share = 1;  // of calls to which it came last, in the group where that is smallest
+  double lag_ms = 0;       // median when last, in the group where that is largest
+  std::size_t last = 0, calls = 0;
+  std::uint32_t group = 0;
+  bool seen_whole = true;  // enough was seen of every group in which it calls anything
+};
+
+std::map<std::int32_t, Standing> standings(const FlightFleet& fleet, bool by_duration) {
+  std::map<std::int32_t, Standing> all;
+  for (std::uint32_t id = 0; id < fleet.groups().size(); ++id) {
+    const FleetGroup& group = fleet.groups()[id];
+    if (!group.members_told || group.ranks.size() < 2) continue;
+    const Tally t = tally(fleet, id, by_duration);
+    for (const std::int32_t rank : group.ranks) {
+      const FlightRank* own_rank = fleet.find(rank);
+      const FlightLane* lane = own_rank == nullptr ? nullptr : own_rank->lane(id);
+      if (t.calls < kLeastCalls && lane != nullptr && !lane->collectives.empty()) {
+        all[rank].seen_whole = false;
+      }
+      if (t.calls < kLeastCalls) continue;
+      Standing& s = all[rank];
+      const auto lags = t.lags_ms.find(rank);
+      const std::size_t last = lags == t.lags_ms.end() ? 0 : lags->second.size();
+      s.least_share =
+          std::min(s.least_share, static_cast<double>(last) / static_cast<double>(t.calls));
+      const double lag = last == 0 ? 0 : median(lags->second);
+      const double floor = std::max(kLeastLagMs, kLeastLagShare * pace_ms(*own_rank, *lane));
+      if (lag < floor || lag < s.lag_ms) continue;
+      s.lag_ms = lag;
+      s.last = last;
+      s.calls = t.calls;
+      s.group = id;
+    }
+  }
+  return all;
+}
+
 }  // namespace
 
 std::optional<FlightVerdict> find_straggler(const FlightFleet& fleet) {
-  for (std::uint32_t id = 0; id < fleet.groups().size(); ++id) {
-    const FleetGroup& group = fleet.groups()[id];
-    // Of two it cannot be told who is slow and who is fast.
-    if (!group.members_told || group.ranks.size() < 3) continue;
-    for (const bool by_duration : {true, false}) {
-      const Tally t = tally(fleet, id, by_duration);
-      if (t.calls < kLeastCalls) continue;
-      for (const auto& [rank, lags] : t.lags_ms) {
-        const double share = static_cast<double>(lags.size()) / static_cast<double>(t.calls);
-        const double lag = median(lags);
-        const FlightRank& own = *fleet.find(rank);
-        const double floor = std::max(kLeastLagMs, kLeastLagShare * pace_ms(own, *own.lane(id)));
-        if (share <= kLastShare || lag < floor) continue;
-        FlightVerdict verdict;
-        verdict.kind = FlightVerdictKind::straggler;
-        verdict.confidence = by_duration ? Confidence::medium : Confidence::low;
-        verdict.culprits = {rank};
-        verdict.group = group.title();
-        verdict.group_size = group.ranks.size();
-        verdict.summary =
-            fmt::format("rank {} comes last to {} of {} collectives of {}, {:.1f} ms late", rank,
-                        lags.size(), t.calls, group.title(), lag);
-        verdict.why = by_duration ? "it spends the least time inside, so the others wait for it"
-                                  : "by times of issue: a clock that is ahead looks the same; "
-                                    "TORCH_NCCL_ENABLE_TIMING=1 would tell";
-        return verdict;
-      }
-      if (by_duration) break;  // durations are there and accuse nobody
+  for (const bool by_duration : {true, false}) {
+    const auto all = standings(fleet, by_duration);
+    const bool judged =
+        std::any_of(all.begin(), all.end(), [](const auto& row) { return row.second.calls > 0; });
+    if (!judged) continue;
+    // Who is late in one group only is held up by the latecomer of another.
+    const std::pair<const std::int32_t, Standing>* worst = nullptr;
+    for (const auto& row : all) {
+      if (row.second.least_share <= kLastShare || row.second.lag_ms == 0) continue;
+      if (worst == nullptr || row.second.lag_ms > worst->second.lag_ms) worst = &row;
     }
+    if (worst == nullptr) return {};
+    const Standing& s = worst->second;
+    const FleetGroup& group = fleet.groups()[s.group];
+    FlightVerdict verdict;
+    verdict.kind = FlightVerdictKind::straggler;
+    verdict.confidence = by_duration && s.seen_whole ? Confidence::medium : Confidence::low;
+    verdict.culprits = {worst->first};
+    verdict.group = group.title();
+    verdict.group_size = group.ranks.size();
+    verdict.summary =
+        fmt::format("rank {} comes last to {} of {} collectives of {}, {:.1f} ms late",
+                    worst->first, s.last, s.calls, group.title(), s.lag_ms);
+    verdict.why = by_duration ? "it spends the least time inside, so the others wait for it"
+                              : "by times of issue: a clock that is ahead looks the same; "
+                                "TORCH_NCCL_ENABLE_TIMING=1 would tell";
+    return verdict;
   }
   return {};
 }
