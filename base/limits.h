@@ -25,6 +25,14 @@ inline constexpr std::size_t kContractBytes = 16 * 1024 * 1024;
 inline constexpr std::size_t kContractDepth = 32;
 // A configuration file.
 inline constexpr std::size_t kConfigBytes = 1024 * 1024;
+// What one log may tell about its ranks: the first of a kind and rank are the ones that count (a
+// rank has a handful of groups), and a job of 16,384 ranks says four things each with room.
+inline constexpr std::size_t kWitnessesOfRank = 16;
+inline constexpr std::size_t kWitnesses = 131072;
+// Notes of one log: each is a sentence for people.
+inline constexpr std::size_t kNotesOfLog = 16;
+// Tracebacks that are open at one time in a log: one for each rank that writes into it.
+inline constexpr std::size_t kOpenTracebacks = 16384;
 // Bytes read from one HTTP answer.
 inline constexpr std::size_t kHttpBodyBytes = 64 * 1024 * 1024;
 // One URL: what common servers take as a request line.
