@@ -237,5 +237,292 @@ TEST(WatchdogReader, Watchdog) {
   });
 }
 
+constexpr const char* kTimeout =
+    "Watchdog caught collective operation timeout: WorkNCCL(SeqNum=3, OpType=ALLREDUCE, "
+    "Timeout(ms)=6)";
+
+TEST(WatchdogReader, WhoseLineItIs) {
+  const auto under = [](std::string prefix) { return prefix + kTimeout; };
+  const std::string rank7 = "7 collective_timeout seq=3 op=ALLREDUCE";
+  const std::string tag = "[rank7]:" GLOG;
+  struct Prefix {
+    const char* name;
+    std::string log, expected;
+    std::optional<std::int32_t> file_rank = std::nullopt;
+  };
+  const Prefix rows[] = {
+      {"nothing", under(GLOG), ""},
+      {"group-local", under(GLOG "[Rank 3] "), ""},
+      {"torchrun", under("[default3]:" + tag), rank7},
+      {"a role of the user", under("[trainer3]:" + tag), rank7},
+      {"Slurm", under("3: " + tag), rank7},
+      {"Slurm, padded", under("  3: " + tag), rank7},
+      {"Slurm over torchrun", under("1: [default3]:" + tag), rank7},
+      {"Kubernetes", under("2026-08-01T10:00:00.123456789Z stderr F " + tag), rank7},
+      {"journald", under("Aug 01 10:00:00 n3 python[1234]: " + tag), rank7},
+      {"date of a logger", under("2026-08-01 10:00:00,123 " + tag), rank7},
+      {"Ray", under("(RayTrainWorker pid=123, ip=10.0.0.3) " + tag), rank7},
+      {"Docker", "{\"log\":\"" + under(tag) + "\\n\",\"stream\":\"stderr\",\"time\":\"x\"}", rank7},
+      {"colours", under("\x1b[31m" + tag + "\x1b[0m"), rank7},
+      {"a progress bar runs into it", under("train:  42%|####    | 42/100 [00:10<00:20]" + tag),
+       rank7},
+      {"nccl2", under("[TC] " + tag), rank7},
+      {"the file's", under(GLOG), rank7, 7},
+      {"the tag rules over the file's", under(tag), rank7, 2},
+      {"a file with another rank in it is not of one rank",
+       under(tag) + "\n" + under(GLOG "[Rank 1] "), rank7, 2},
+      {"a task is a rank", under("7: " GLOG), rank7},
+      {"tasks that are not ranks", under("0: " + tag) + "\n" + under("1: " GLOG), rank7},
+      {"a task explained later",
+       "0: Traceback (most recent call last):\n0: ValueError: x\n0: done\n" + under("0: " + tag),
+       "7 exception; " + rank7},
+      {"a local rank is none of the job", under("[default7]:" GLOG), ""},
+      {"a local rank explained later",
+       under("[default1]:" GLOG) + "\n" +
+           "[default1]:[rank7]:[W801 10:00:00.1 ProcessGroupNCCL.cpp:1] anything",
+       rank7},
+      {"a local rank of two hosts",
+       under("[default1]:" GLOG) +
+           "\n[default1]:[rank7]:[W801 10:00:00.1 ProcessGroupNCCL.cpp:1] a"
+           "\n[default1]:[rank15]:[W801 10:00:00.1 ProcessGroupNCCL.cpp:1] b",
+       ""},
+      {"too large", under("[rank99999999999999999999]:" GLOG), ""},
+      {"negative", under("[rank-1]:" GLOG), ""},
+  };
+  for (const Prefix& row : rows) {
+    EXPECT_EQ(shown(joined(row.log, row.file_rank)), row.expected) << row.name;
+  }
+}
+
+TEST(WatchdogReader, TimesAndLines) {
+  const auto at = [](std::string_view log) {
+    const JoinedWitnesses all = joined(log);
+    if (all.witnesses.size() != 1) return std::string("no witness");
+    const RankWitness& w = all.witnesses[0];
+    return w.at ? format_rfc3339(*w.at, true) : "no time";
+  };
+  const std::string text = kTimeout;
+  EXPECT_EQ(at("[rank1]:[E801 11:28:40.118203377 P.cpp:1] " + text), "2026-08-01T11:28:40.118Z");
+  EXPECT_EQ(at("[rank1]:[E1231 23:00:00.5 P.cpp:1] " + text), "2025-12-31T23:00:00.500Z");
+  EXPECT_EQ(at("[rank1]:[E P.cpp:1] " + text), "no time");
+  EXPECT_EQ(at("[rank1]:[E1399 23:00:00.5 P.cpp:1] " + text), "no time");
+  EXPECT_EQ(at("2026-08-01T10:00:00Z stderr F [rank1]: " + text), "2026-08-01T10:00:00.000Z");
+  const JoinedWitnesses all = joined("a\nb\n[rank1]: " + text);
+  ASSERT_EQ(all.witnesses.size(), 1u);
+  EXPECT_EQ(all.witnesses[0].line, 3u);
+  EXPECT_EQ(all.witnesses[0].source, "a.log");
+}
+
+TEST(WatchdogReader, Tracebacks) {
+  const char* log =
+      "[rank5]: Traceback (most recent call last):\n"
+      "[rank5]:   File \"/srv/train/ddp.py\", line 88, in train\n"
+      "[rank5]:     batch = collate(next(it))\n"
+      "[rank2]: Traceback (most recent call last):\n"
+      "step 7 loss 2.1\n"
+      "[rank5]:   File \"/srv/train/data.py\", line 41, in collate\n"
+      "[rank2]:   File \"/x/site-packages/torch/f.py\", line 1, in g\n"
+      "[rank5]:     return torch.tensor([s[\"input_ids\"] for s in samples])\n"
+      "[rank5]:                        ^^^^^^^^^^\n"
+      "[rank5]: ValueError: expected sequence of length 4096 at dim 1 (got 4095)\n"
+      "[rank2]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n";
+  const JoinedWitnesses all = joined(log);
+  ASSERT_EQ(shown(all), "5 exception; 2 gpu_oom");
+  EXPECT_EQ(all.witnesses[0].text,
+            "ValueError: expected sequence of length 4096 at dim 1 (got 4095) (in collate, "
+            "/srv/train/data.py:41)");
+  EXPECT_EQ(all.witnesses[0].line, 10u);
+  expect_rows({
+      {"cut before the exception",
+       "[rank5]: Traceback (most recent call last):\n[rank5]:   File \"/a.py\", line 88, in f", ""},
+      {"a logger's line is no exception",
+       "[rank5]: Traceback (most recent call last):\n[rank5]: INFO: hello\n[rank5]: KeyError: 'x'",
+       "5 exception"},
+      {"KeyboardInterrupt",
+       "[rank5]: Traceback (most recent call last):\n[rank5]: KeyboardInterrupt",
+       "5 killed code=2"},
+      {"the launcher's own",
+       "Traceback (most recent call last):\ntorch.distributed.elastic.multiprocessing.errors."
+       "ChildFailedError:",
+       "", 0},
+      {"network",
+       "[rank5]: Traceback (most recent call last):\n[rank5]: torch.distributed.DistBackendError: "
+       "NCCL error in: ../x.cpp:3, remote process exited or there was a network error, NCCL "
+       "version 2.27.3",
+       "5 network_error"},
+      {"set up wrongly: a note",
+       "[rank5]: Traceback (most recent call last):\n[rank5]: torch.distributed.DistBackendError: "
+       "NCCL error in: ../x.cpp:3, invalid usage, NCCL version 2.21.5",
+       ""},
+      {"ECC",
+       "[rank5]: Traceback (most recent call last):\n[rank5]: RuntimeError: CUDA error: "
+       "uncorrectable ECC error encountered",
+       "5 gpu_lost"},
+      {"assert without a traceback",
+       "[rank5]: RuntimeError: CUDA error: device-side assert triggered", "5 cuda_error"},
+      {"two failures",
+       "[rank5]: Traceback (most recent call last):\n[rank5]: KeyError: 'x'\n[rank5]: next\n"
+       "[rank5]: Traceback (most recent call last):\n[rank5]: ValueError: y",
+       "5 exception; 5 exception"},
+  });
+}
+
+TEST(WatchdogReader, ChainedExceptionsAreOne) {
+  const JoinedWitnesses all = joined(
+      "Traceback (most recent call last):\n  File \"/srv/a.py\", line 1, in f\nKeyError: 'x'\n\n"
+      "During handling of the above exception, another exception occurred:\n\n"
+      "Traceback (most recent call last):\n  File \"/srv/a.py\", line 9, in g\nValueError: y\n",
+      3);
+  ASSERT_EQ(shown(all), "3 exception");
+  EXPECT_EQ(all.witnesses[0].text, "ValueError: y (in g, /srv/a.py:9) (after KeyError)");
+}
+
+TEST(WatchdogReader, NcclNamesProcessesThatOtherLinesPlace) {
+  expect_rows({
+      {"nobody places the process",
+       "n1:70:90 [1] misc/socket.cc:49 NCCL WARN socketProgress: Connection closed by remote peer "
+       "n2<51159>",
+       ""},
+      {"its own init does",
+       "n1:70:90 [1] NCCL INFO ncclCommInitRank comm 0x5 rank 9 nranks 16 cudaDev 1 - Init START\n"
+       "n1:71:90 [1] NCCL INFO ncclCommInitRank comm 0x5 rank 8 nranks 16 cudaDev 1 - Init START\n"
+       "n1:70:90 [1] NCCL INFO ncclCommInitRank comm 0x6 rank 1 nranks 2 cudaDev 1 - Init START\n"
+       "n1:70:90 [1] misc/socket.cc:49 NCCL WARN socketProgress: Connection closed by remote peer "
+       "x",
+       "9 network_error"},
+      {"the same number on another host",
+       "n2:70:90 [1] NCCL INFO ncclCommInitRank comm 0x5 rank 9 nranks 16 cudaDev 1 - Init START\n"
+       "n1:70:90 [1] misc/socket.cc:49 NCCL WARN socketProgress: Connection closed by remote peer "
+       "x",
+       ""},
+      {"a tag does",
+       "[rank4]: n1:70:90 [1] include/alloc.h:178 NCCL WARN Cuda failure 'out of memory'",
+       "4 gpu_oom"},
+      {"CUDA", "[rank4]: n1:70:90 [1] x.cc:1 NCCL WARN Cuda failure 700 'an illegal memory access'",
+       "4 cuda_error"},
+      {"retries exceeded",
+       "[rank4]: [2026-08-01 11:28:58] n1:1:2 [2] transport/net_ib.cc:2 NCCL WARN NET/IB: Got "
+       "completion from peer 10.0.0.9<1> with status=IBV_WC_RETRY_EXC_ERR(12) vendor_err=129",
+       "4 network_error"},
+      {"another communicator's size",
+       "[rank4]: n1:70:90 [1] x.cc:1 NCCL WARN Message truncated : "
+       "received 8 bytes instead of 4",
+       ""},
+  });
+}
+
+TEST(WatchdogReader, EndsOfProcesses) {
+  const std::string place =
+      "n3:70:90 [1] NCCL INFO ncclCommInitRank comm 0x5 rank 11 nranks 16 x\n";
+  const auto block = [](const char* code, bool root) {
+    return std::string(root ? "Root Cause (first observed failure):\n[0]:\n"
+                            : "Failures:\n[1]:\n") +
+           "  time      : 2026-08-01_10:10:00\n  host      : n3.cluster\n"
+           "  rank      : 11 (local_rank: 3)\n  exitcode  : " +
+           code + " (pid: 70)\n";
+  };
+  struct End {
+    const char* name;
+    std::string log, expected;
+  };
+  const End rows[] = {
+      {"root, killed", block("-9", true), "11 killed code=9"},
+      {"root, exit status", block("1", true), "11 exception code=1"},
+      {"not root, exit status", block("1", false), ""},
+      {"not root, killed", block("-9", false), ""},
+      {"not root, crashed by itself", block("-11", false), "11 crashed code=11"},
+      {"shared memory full", block("-7", true), "11 crashed code=7"},
+      {"no time, no block", "  rank      : 3\n  exitcode  : -9 (pid: 4)", ""},
+      {"not an exit status", block("0", true), ""},
+      {"an impossible one", block("-99999999999", true), ""},
+      {"its exception is better",
+       block("1", true) + "[rank11]: Traceback (most recent call last):\n[rank11]: KeyError: 1",
+       "11 exception"},
+      {"kernel, placed by the summary",
+       block("-9", true) + "Aug  1 10:09:59 n3 kernel: Out of memory: Killed process 70 (python)",
+       "11 host_oom_killed code=9"},
+      {"kernel, another host's process",
+       block("-9", true) + "Aug  1 10:09:59 n4 kernel: Out of memory: Killed process 70 (python)",
+       "11 killed code=9"},
+      {"kernel alone", "[ 812.5] Memory cgroup out of memory: Killed process 70 (python)", ""},
+      {"Xid", place + "Aug  1 10:09:59 n3 kernel: NVRM: Xid (PCI:0000:1b:00): 79, pid=70, name=x",
+       "11 gpu_lost code=79"},
+      {"Xid of software",
+       place + "Aug  1 10:09:59 n3 kernel: NVRM: Xid (PCI:0000:1b:00): 31, pid=70, name=x",
+       "11 cuda_error code=31"},
+      {"Xid of the cleanup",
+       place + "Aug  1 10:09:59 n3 kernel: NVRM: Xid (PCI:0000:1b:00): 45, pid=70, name=x", ""},
+      {"srun", "srun: error: n3: task 11: Killed", "11 killed code=9"},
+      {"srun, later ones are its own doing",
+       "srun: error: n3: task 11: Segmentation fault\nsrun: error: n3: task 2: Killed",
+       "11 crashed code=11"},
+      {"srun, several", "srun: error: n3: tasks 0-7: Killed", ""},
+      {"srun, out of memory", "srun: error: n3: task 11: Out Of Memory", "11 host_oom_killed"},
+      {"srun, torchrun inside",
+       "srun: error: n3: task 1: Exited with exit code 1\n"
+       "1: [default0]:[rank8]:[W801 10:00:00.1 ProcessGroupNCCL.cpp:1] a",
+       ""},
+      {"signal", "n3: task 11: Exited with signal 6 at 10:00", "11 crashed code=6"},
+      {"faulthandler", "[rank2]: Fatal Python error: Segmentation fault", "2 crashed code=11"},
+  };
+  for (const End& row : rows) EXPECT_EQ(shown(joined(row.log)), row.expected) << row.name;
+}
+
+TEST(WatchdogReader, NotesNameNobody) {
+  const JoinedWitnesses all =
+      joined("[rank1]:" GLOG
+             "Stack trace of the failed collective not found, potentially because "
+             "FlightRecorder is disabled.\n"
+             "[rank2]:" GLOG
+             "Stack trace of the failed collective not found, potentially because "
+             "FlightRecorder is disabled.\n"
+             "RuntimeError: Rank 3 failed to pass monitoredBarrier in 5000 ms\n"
+             "Traceback (most recent call last):\nKeyError: 'x'\n");
+  EXPECT_TRUE(all.witnesses.empty()) << shown(all);
+  ASSERT_EQ(all.notes.size(), 3u);
+  EXPECT_NE(all.notes[0].find("a.log:1: Stack trace"), std::string::npos);
+  EXPECT_NE(all.notes[1].find("Rank 3 failed to pass"), std::string::npos);
+  EXPECT_EQ(all.notes[2], "a.log:5: no line says whose this is: KeyError: 'x'");
+}
+
+TEST(WatchdogReader, HostileLogsStayBounded) {
+  std::string log;
+  for (int i = 0; i < 40000; ++i) {
+    log += fmt::format("[rank{}]: Traceback (most recent call last):\n", i);
+  }
+  for (int i = 0; i < 1000; ++i) {
+    log += fmt::format("[rank1]:{}{}{})\n", GLOG,
+                       "Watchdog caught collective operation timeout: "
+                       "WorkNCCL(SeqNum=",
+                       i);
+    log += "x.cc:1: Rank 3 timed out in monitoredBarrier after\n";
+  }
+  const LogReading reading = read(log, options_of());
+  EXPECT_EQ(reading.witnesses.size(), 16u);
+  EXPECT_EQ(reading.notes.size(), 16u);
+}
+
+// Every line of every shape, cut and changed at every byte: never a crash, and never a rank that
+// no prefix named.
+TEST(WatchdogReader, DamagedAtEveryByte) {
+  const std::string log =
+      "3: [default3]:[rank11]:" GLOG
+      "[PG ID 1 PG GUID 5(tp) Rank 3] failure detected by watchdog "
+      "at work sequence id: 4 PG status: last enqueued work: 5, last completed work: 3\n"
+      "[rank11]: Traceback (most recent call last):\n"
+      "[rank11]:   File \"/srv/a.py\", line 9, in g\n[rank11]: ValueError: y\n"
+      "Root Cause (first observed failure):\n  time      : 2026-08-01_10:10:00\n"
+      "  rank      : 11 (local_rank: 3)\n  exitcode  : -9 (pid: 70)\n"
+      "{\"log\":\"Aug  1 10:09:59 n3 kernel: Out of memory: Killed process 70 (python)\\n\"}\n";
+  for (std::size_t i = 0; i <= log.size(); ++i) joined(log.substr(0, i));
+  for (std::size_t i = 0; i < log.size(); ++i) {
+    for (const char c : {'\0', '\n', ']', '9', '\xff'}) {
+      std::string damaged = log;
+      damaged[i] = c;
+      joined(damaged);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace muster

@@ -61,11 +61,6 @@ class Processes {
   std::map<std::int64_t, std::set<std::pair<std::string, std::int32_t>>> by_pid_;
 };
 
-bool waited(WitnessKind kind) {
-  return kind == WitnessKind::collective_timeout || kind == WitnessKind::last_enqueued ||
-         kind == WitnessKind::dump_signal || kind == WitnessKind::watchdog_stuck;
-}
-
 }  // namespace
 
 JoinedWitnesses join_witnesses(std::vector<LogReading> logs) {
@@ -92,15 +87,14 @@ JoinedWitnesses join_witnesses(std::vector<LogReading> logs) {
           fmt::format("{} more lines of this log name no rank", told - limits::kNotesOfLog));
     }
   }
-  std::set<std::int32_t> waiters, telling, starved;
+  std::set<std::int32_t> telling, starved;
   for (const LogWitness& w : placed) {
-    if (waited(w.value.kind)) waiters.insert(w.value.rank);
     if (!w.only_exit) telling.insert(w.value.rank);
     if (w.value.kind == WitnessKind::host_oom_killed) starved.insert(w.value.rank);
   }
   for (LogWitness& w : placed) {
     const std::int32_t rank = w.value.rank;
-    if (w.only_exit && (telling.contains(rank) || waiters.contains(rank))) continue;
+    if (w.only_exit && telling.contains(rank)) continue;
     // The kernel's own line says why.
     if (w.value.kind == WitnessKind::killed && w.value.code == 9 && starved.contains(rank))
       continue;
