@@ -38,4 +38,21 @@ inline constexpr std::size_t kHttpBodyBytes = 64 * 1024 * 1024;
 // One URL: what common servers take as a request line.
 inline constexpr std::size_t kUrlBytes = 8 * 1024;
 
+// One flight-recorder dump. The default ring of 2,000 entries is about 400 kB; a ring that somebody
+// set to 2,097,152 "bytes" (they are entries) makes some 400 MB.
+inline constexpr std::size_t kFlightBytes = 1024 * 1024 * 1024;
+// Its longest string (names and file names; the members of 100,000 ranks are 700 kB).
+inline constexpr std::size_t kFlightStringBytes = 1024 * 1024;
+// How deep it may nest (a real one nests 5 deep).
+inline constexpr std::size_t kFlightDepth = 64;
+// Entries kept of it: 320 MB of them.
+inline constexpr std::size_t kFlightEntries = 5'000'000;
+// Different strings, and values of 16 bytes that must be held at one time: rows are let go as they
+// come, unless the writer may refer to them again, as Python's does: then 100,000 rows are some 7
+// million values.
+inline constexpr std::size_t kFlightStrings = 4 * 1024 * 1024;
+inline constexpr std::size_t kFlightValues = 16 * 1024 * 1024;
+// One row of a JSON dump (a call over 5,000 tensors is 200 kB).
+inline constexpr std::size_t kFlightRowBytes = 16 * 1024 * 1024;
+
 }  // namespace muster::limits

@@ -66,6 +66,7 @@ struct FlightGroup {
   std::optional<std::int64_t> last_enqueued, last_started, last_completed;
 };
 
+// All places that entries name are there: who makes a dump holds to it.
 struct FlightDump {
   std::string source;                // file as the user gave it, "archive.tar:member"
   std::optional<std::int32_t> rank;  // from the file name; checked against the groups
@@ -75,7 +76,9 @@ struct FlightDump {
   std::vector<FlightSignature> signatures;
   std::vector<FlightGroup> groups;
   std::vector<FlightFrame> frames;
-  std::vector<FlightStack> stacks;      // [0] is the empty one
+  std::vector<FlightStack> stacks;  // [0] is the empty one
+  // When the file was last written, by the clock of its host or of a copy: never before the dump.
+  std::optional<WallTime> written_at;
   std::uint64_t bytes = 0;              // length of the file
   std::optional<std::uint64_t> cut_at;  // the file ends in the middle, at this byte
   std::vector<std::string> notes;       // what was passed over, for people
