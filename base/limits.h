@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 // Every bound of the program in one place, each with its reason. Input is hostile: nothing that is
 // read may grow memory without one of these.
@@ -54,5 +55,15 @@ inline constexpr std::size_t kFlightStrings = 4 * 1024 * 1024;
 inline constexpr std::size_t kFlightValues = 16 * 1024 * 1024;
 // One row of a JSON dump (a call over 5,000 tensors is 200 kB).
 inline constexpr std::size_t kFlightRowBytes = 16 * 1024 * 1024;
+
+// An archive of dumps and logs. A member is at most one dump; a job of 16,384 ranks sends four files
+// of each; 64 GiB is a thousand ranks with the largest dumps that were seen.
+inline constexpr std::size_t kArchiveMembers = 65536;
+inline constexpr std::size_t kArchiveMemberBytes = kFlightBytes;
+inline constexpr std::uint64_t kArchiveBytes = 64ull << 30;
+// Bytes out of each byte in: logs of one repeated line reach 200, a bomb of deflate 1,000. Counted
+// once this many bytes came out: small files may be all zeros.
+inline constexpr std::uint64_t kArchiveRatio = 500;
+inline constexpr std::uint64_t kArchiveRatioFrom = 64ull << 20;
 
 }  // namespace muster::limits
