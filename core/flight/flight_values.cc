@@ -91,15 +91,17 @@ void FlightValues::reset() {
 }
 
 std::string_view FlightValues::copy(std::string_view text) {
+  if (text.empty()) return {};
   if (text.size() > copy_left_) {
     copy_left_ = std::max(kCopyBytes, text.size());
     copies_.push_back(std::make_unique<char[]>(copy_left_));
+    copy_at_ = copies_.back().get();
   }
-  const std::size_t block = std::max(kCopyBytes, text.size());
-  char* const to = copies_.back().get() + (block - copy_left_);
-  std::memcpy(to, text.data(), text.size());
+  std::memcpy(copy_at_, text.data(), text.size());
+  const std::string_view copied(copy_at_, text.size());
+  copy_at_ += text.size();
   copy_left_ -= text.size();
-  return {to, text.size()};
+  return copied;
 }
 
 std::optional<std::uint32_t> FlightValues::intern(std::string_view text, bool stable) {

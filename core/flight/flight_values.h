@@ -148,6 +148,7 @@ class FlightValues {
   std::vector<String> strings_;
   std::vector<std::uint32_t> table_;  // string ids by hash, open addressing; kNoNode: free
   std::vector<std::unique_ptr<char[]>> copies_;
+  char* copy_at_ = nullptr;  // in the last of them, with copy_left_ bytes free
   std::size_t copy_left_ = 0;
   std::size_t held_below_ = 0;  // nodes before the row under way
   bool held_ = false;           // the row under way must stay
