@@ -66,4 +66,11 @@ inline constexpr std::uint64_t kArchiveBytes = 64ull << 30;
 inline constexpr std::uint64_t kArchiveRatio = 500;
 inline constexpr std::uint64_t kArchiveRatioFrom = 64ull << 20;
 
+// Files below the folders given to one diagnosis, and how deep they lie: a job of 16,384 ranks with
+// three files each, in host/attempt/rank folders.
+inline constexpr std::size_t kFolderFiles = 65536;
+inline constexpr std::size_t kFolderDepth = 8;
+// What a file is shows in its first bytes; a host map of 16,384 ranks fits whole.
+inline constexpr std::size_t kSniffBytes = 512 * 1024;
+
 }  // namespace muster::limits
