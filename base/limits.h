@@ -56,8 +56,8 @@ inline constexpr std::size_t kFlightValues = 16 * 1024 * 1024;
 // One row of a JSON dump (a call over 5,000 tensors is 200 kB).
 inline constexpr std::size_t kFlightRowBytes = 16 * 1024 * 1024;
 
-// An archive of dumps and logs. A member is at most one dump; a job of 16,384 ranks sends four files
-// of each; 64 GiB is a thousand ranks with the largest dumps that were seen.
+// An archive of dumps and logs. A member is at most one dump; a job of 16,384 ranks sends four
+// files for each rank; 64 GiB are a thousand ranks with rings a hundred times the usual.
 inline constexpr std::size_t kArchiveMembers = 65536;
 inline constexpr std::size_t kArchiveMemberBytes = kFlightBytes;
 inline constexpr std::uint64_t kArchiveBytes = 64ull << 30;

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <span>
+
 #include "base/text.h"
 #include "base/timestamp.h"
 #include "core/comms/witness_join.h"
@@ -63,7 +65,7 @@ struct Row {
   std::optional<std::int32_t> file_rank = std::nullopt;
 };
 
-void expect_rows(std::initializer_list<Row> rows) {
+void expect_rows(std::span<const Row> rows) {
   for (const Row& row : rows) {
     EXPECT_EQ(shown(joined(row.log, row.file_rank)), row.expected) << row.name;
   }
@@ -72,7 +74,7 @@ void expect_rows(std::initializer_list<Row> rows) {
 #define GLOG "[E801 10:00:00.000000001 ProcessGroupNCCL.cpp:629] "
 
 TEST(WatchdogReader, ConsequencesAreNoWitnesses) {
-  expect_rows({
+  const Row rows[] = {
       {"teardown", "[rank1]:" GLOG "Some NCCL operations have failed or timed out. Due to x", ""},
       {"taking down", "[rank1]:" GLOG "To avoid data inconsistency, we are taking the entire", ""},
       {"end marker",
@@ -114,7 +116,8 @@ TEST(WatchdogReader, ConsequencesAreNoWitnesses) {
        "  time      : 2026-08-01_10:00:00\n  host      : n1\n  rank      : 3 (local_rank: 3)\n"
        "  exitcode  : -15 (pid: 77)",
        ""},
-  });
+  };
+  expect_rows(rows);
 }
 
 TEST(WatchdogReader, SigabrtAfterTheWatchdogIsNoCrash) {
@@ -129,112 +132,113 @@ TEST(WatchdogReader, SigabrtAfterTheWatchdogIsNoCrash) {
   EXPECT_EQ(shown(joined(after)), "1 collective_timeout seq=7 op=ALLREDUCE");
 }
 
+const Row kWatchdogRows[] = {
+    {"2.0: no tag, no date, the file's rank",
+     "[E ProcessGroupNCCL.cpp:474] [Rank 6] Watchdog caught collective operation timeout: "
+     "WorkNCCL(SeqNum=311, OpType=BROADCAST, Timeout(ms)=1800000) ran for 1800412 milliseconds "
+     "before timing out.",
+     "6 collective_timeout seq=311 op=BROADCAST", 6},
+    {"the same without a rank of the file is nobody's",
+     "[E ProcessGroupNCCL.cpp:474] [Rank 6] Watchdog caught collective operation timeout: "
+     "WorkNCCL(SeqNum=311, OpType=BROADCAST, Timeout(ms)=1800000)",
+     ""},
+    {"2.3",
+     "[rank1]:[E ProcessGroupNCCL.cpp:563] [PG 0 Rank 1] Timeout at NCCL work: 5, last enqueued "
+     "NCCL work: 9, last completed NCCL work: 4.",
+     "1 last_enqueued group=0 seq=5 enq=9 done=4"},
+    {"2.3, a later group has no name",
+     "[rank1]:[E ProcessGroupNCCL.cpp:563] [PG 3 Rank 0] Timeout at NCCL work: 5, last enqueued "
+     "NCCL work: 9, last completed NCCL work: 4.",
+     "1 last_enqueued seq=5 enq=9 done=4"},
+    {"2.4",
+     "[rank9]:[E902 10:00:00.1 ProcessGroupNCCL.cpp:1] [PG 1 (dp) Rank 2] Exception (either an "
+     "error or timeout) detected by watchdog at work: 8, last enqueued NCCL work: 8, last "
+     "completed NCCL work: 7.",
+     "9 last_enqueued group=dp seq=8 enq=8 done=7"},
+    {"2.6",
+     "[rank2]:" GLOG "[PG ID 0 PG GUID 0(default_pg) Rank 2]  failure detected by watchdog at "
+     "work sequence id: 372981 PG status: last enqueued work: 372981, last completed work: "
+     "372980",
+     "2 last_enqueued group=0 seq=372981 enq=372981 done=372980"},
+    {"garbage is absent",
+     "[rank2]:" GLOG "[PG ID 2 PG GUID tp0 Rank 1] failure detected by watchdog at work sequence "
+     "id: 4 PG status: last enqueued work: 94837483748374837, last completed work: -9",
+     "2 last_enqueued group=tp0 seq=4"},
+    {"never started",
+     "[rank2]:" GLOG "[PG ID 2 PG GUID tp0 Rank 1] failure detected by watchdog at work sequence "
+     "id: 1 PG status: last enqueued work: -1, last completed work: -1",
+     "2 last_enqueued group=tp0 seq=1 enq=-1 done=-1"},
+    {"default group without a tag",
+     GLOG "[PG ID 0 PG GUID 0(default_pg) Rank 4] Watchdog caught collective operation timeout: "
+          "WorkNCCL(SeqNum=3, OpType=_ALLGATHER_BASE, NumelIn=1, NumelOut=8, Timeout(ms)=6)",
+     "4 collective_timeout group=0 seq=3 op=_ALLGATHER_BASE"},
+    {"another group without a tag is nobody's",
+     GLOG "[PG ID 1 PG GUID 5(tp) Rank 0] Watchdog caught collective operation timeout: "
+          "WorkNCCL(SeqNum=3, OpType=ALLREDUCE, Timeout(ms)=6)",
+     ""},
+    {"told once",
+     "[rank1]:" GLOG "[PG ID 0 PG GUID 0 Rank 1] Watchdog caught collective operation timeout: "
+     "WorkNCCL(SeqNum=3, OpType=ALLREDUCE, Timeout(ms)=6)\n"
+     "[rank1]:" GLOG "[PG ID 0 PG GUID 0 Rank 1] Process group watchdog thread terminated with "
+     "exception: [Rank 1] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=3, "
+     "OpType=ALLREDUCE, Timeout(ms)=6)",
+     "1 collective_timeout group=0 seq=3 op=ALLREDUCE"},
+    {"watchdog died of CUDA",
+     "[rank1]:" GLOG "[PG ID 0 PG GUID 0 Rank 1] Process group watchdog thread terminated with "
+     "exception: CUDA error: an illegal memory access was encountered",
+     "1 cuda_error group=0"},
+    {"told to dump",
+     "[rank3]:" GLOG "[PG ID 0 PG GUID 0 Rank 3] Received a dump signal due to a collective "
+     "timeout from rank 1 and we will try our best to dump the debug info. Last enqueued NCCL "
+     "work: 41, last completed NCCL work: 41.",
+     "3 dump_signal group=0 enq=41 done=41"},
+    {"its own signal",
+     "[rank1]:" GLOG "[PG ID 0 PG GUID 0 Rank 1] Received a dump signal due to a collective "
+     "timeout from this local rank. Last enqueued NCCL work: 42, last completed NCCL work: 41.",
+     "1 last_enqueued group=0 enq=42 done=41"},
+    {"told by the store",
+     "[rank3]:" GLOG "[PG ID 0 PG GUID 0 Rank 3] Observed flight recorder dump signal from "
+     "another rank via TCPStore.",
+     "3 dump_signal group=0"},
+    {"stuck",
+     "[rank42]:" GLOG "[PG ID 0 PG GUID 0(default_pg) Rank 42] ProcessGroupNCCL's watchdog got "
+     "stuck for 480 seconds without making progress in monitoring enqueued collectives.",
+     "42 watchdog_stuck group=0"},
+    {"stuck, old",
+     "[rank0]:[E ProcessGroupNCCL.cpp:1316] [PG 0 Rank 0] Heartbeat monitor timed out! Process "
+     "will be terminated after dumping debug info. workMetaList_.size()=84",
+     "0 watchdog_stuck group=0 pending=84"},
+    {"GIL", "[rank7]:" GLOG "Could not acquire GIL within 300 ms on exit, possible GIL induced",
+     "7 gil_held"},
+    {"async",
+     "[rank7]:" GLOG "Collective WorkNCCL(SeqNum=5, OpType=SEND, Timeout(ms)=1) raised the "
+     "following async exception: NCCL error: remote process exited or there was a network error",
+     "7 network_error seq=5 op=SEND"},
+    {"blocking wait",
+     "[rank7]:" GLOG "Work WorkNCCL(SeqNum=5, OpType=RECV, Timeout(ms)=1) timed out in blocking "
+     "wait.",
+     "7 collective_timeout seq=5 op=RECV"},
+    {"left",
+     "[rank3]:[W801 10:00:00.1 ProcessGroupNCCL.cpp:1] WARNING: destroy_process_group() was not "
+     "called before program exit, which can leak resources.",
+     "3 left_script"},
+    {"desync in the default group",
+     "[rank0]:" GLOG "[PG ID 0 PG GUID 0(default_pg) Rank 0] timeout\n"
+     "[rank0]:\t   - [1, 3] finished collective #3, but didn't join collective #4 (count from 1)",
+     "1 last_enqueued group=default_pg enq=3 done=3; 3 last_enqueued group=default_pg enq=3 "
+     "done=3"},
+    {"desync in another group is a note",
+     "[rank0]:\t   - [1] finished collective #3, but didn't join collective #4 (count from 1)", ""},
+    {"mismatch: the writer's own call",
+     "[rank4]: Traceback (most recent call last):\n[rank4]: RuntimeError: Detected mismatch "
+     "between collectives on ranks. Rank 0 is running collective: CollectiveFingerPrint("
+     "SequenceNumber=5, OpType=ALLREDUCE, TensorShape=[1]), but Rank 1 is running collective: "
+     "CollectiveFingerPrint(SequenceNumber=5, OpType=BROADCAST).",
+     "4 last_enqueued seq=5 enq=5 op=ALLREDUCE"},
+};
+
 TEST(WatchdogReader, Watchdog) {
-  expect_rows({
-      {"2.0: no tag, no date, the file's rank",
-       "[E ProcessGroupNCCL.cpp:474] [Rank 6] Watchdog caught collective operation timeout: "
-       "WorkNCCL(SeqNum=311, OpType=BROADCAST, Timeout(ms)=1800000) ran for 1800412 milliseconds "
-       "before timing out.",
-       "6 collective_timeout seq=311 op=BROADCAST", 6},
-      {"the same without a rank of the file is nobody's",
-       "[E ProcessGroupNCCL.cpp:474] [Rank 6] Watchdog caught collective operation timeout: "
-       "WorkNCCL(SeqNum=311, OpType=BROADCAST, Timeout(ms)=1800000)",
-       ""},
-      {"2.3",
-       "[rank1]:[E ProcessGroupNCCL.cpp:563] [PG 0 Rank 1] Timeout at NCCL work: 5, last enqueued "
-       "NCCL work: 9, last completed NCCL work: 4.",
-       "1 last_enqueued group=0 seq=5 enq=9 done=4"},
-      {"2.3, a later group has no name",
-       "[rank1]:[E ProcessGroupNCCL.cpp:563] [PG 3 Rank 0] Timeout at NCCL work: 5, last enqueued "
-       "NCCL work: 9, last completed NCCL work: 4.",
-       "1 last_enqueued seq=5 enq=9 done=4"},
-      {"2.4",
-       "[rank9]:[E902 10:00:00.1 ProcessGroupNCCL.cpp:1] [PG 1 (dp) Rank 2] Exception (either an "
-       "error or timeout) detected by watchdog at work: 8, last enqueued NCCL work: 8, last "
-       "completed NCCL work: 7.",
-       "9 last_enqueued group=dp seq=8 enq=8 done=7"},
-      {"2.6",
-       "[rank2]:" GLOG "[PG ID 0 PG GUID 0(default_pg) Rank 2]  failure detected by watchdog at "
-       "work sequence id: 372981 PG status: last enqueued work: 372981, last completed work: "
-       "372980",
-       "2 last_enqueued group=0 seq=372981 enq=372981 done=372980"},
-      {"garbage is absent",
-       "[rank2]:" GLOG "[PG ID 2 PG GUID tp0 Rank 1] failure detected by watchdog at work sequence "
-       "id: 4 PG status: last enqueued work: 94837483748374837, last completed work: -9",
-       "2 last_enqueued group=tp0 seq=4"},
-      {"never started",
-       "[rank2]:" GLOG "[PG ID 2 PG GUID tp0 Rank 1] failure detected by watchdog at work sequence "
-       "id: 1 PG status: last enqueued work: -1, last completed work: -1",
-       "2 last_enqueued group=tp0 seq=1 enq=-1 done=-1"},
-      {"default group without a tag",
-       GLOG "[PG ID 0 PG GUID 0(default_pg) Rank 4] Watchdog caught collective operation timeout: "
-            "WorkNCCL(SeqNum=3, OpType=_ALLGATHER_BASE, NumelIn=1, NumelOut=8, Timeout(ms)=6)",
-       "4 collective_timeout group=0 seq=3 op=_ALLGATHER_BASE"},
-      {"another group without a tag is nobody's",
-       GLOG "[PG ID 1 PG GUID 5(tp) Rank 0] Watchdog caught collective operation timeout: "
-            "WorkNCCL(SeqNum=3, OpType=ALLREDUCE, Timeout(ms)=6)",
-       ""},
-      {"told once",
-       "[rank1]:" GLOG "[PG ID 0 PG GUID 0 Rank 1] Watchdog caught collective operation timeout: "
-       "WorkNCCL(SeqNum=3, OpType=ALLREDUCE, Timeout(ms)=6)\n"
-       "[rank1]:" GLOG "[PG ID 0 PG GUID 0 Rank 1] Process group watchdog thread terminated with "
-       "exception: [Rank 1] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=3, "
-       "OpType=ALLREDUCE, Timeout(ms)=6)",
-       "1 collective_timeout group=0 seq=3 op=ALLREDUCE"},
-      {"watchdog died of CUDA",
-       "[rank1]:" GLOG "[PG ID 0 PG GUID 0 Rank 1] Process group watchdog thread terminated with "
-       "exception: CUDA error: an illegal memory access was encountered",
-       "1 cuda_error group=0"},
-      {"told to dump",
-       "[rank3]:" GLOG "[PG ID 0 PG GUID 0 Rank 3] Received a dump signal due to a collective "
-       "timeout from rank 1 and we will try our best to dump the debug info. Last enqueued NCCL "
-       "work: 41, last completed NCCL work: 41.",
-       "3 dump_signal group=0 enq=41 done=41"},
-      {"its own signal",
-       "[rank1]:" GLOG "[PG ID 0 PG GUID 0 Rank 1] Received a dump signal due to a collective "
-       "timeout from this local rank. Last enqueued NCCL work: 42, last completed NCCL work: 41.",
-       "1 last_enqueued group=0 enq=42 done=41"},
-      {"told by the store",
-       "[rank3]:" GLOG "[PG ID 0 PG GUID 0 Rank 3] Observed flight recorder dump signal from "
-       "another rank via TCPStore.",
-       "3 dump_signal group=0"},
-      {"stuck",
-       "[rank42]:" GLOG "[PG ID 0 PG GUID 0(default_pg) Rank 42] ProcessGroupNCCL's watchdog got "
-       "stuck for 480 seconds without making progress in monitoring enqueued collectives.",
-       "42 watchdog_stuck group=0"},
-      {"stuck, old",
-       "[rank0]:[E ProcessGroupNCCL.cpp:1316] [PG 0 Rank 0] Heartbeat monitor timed out! Process "
-       "will be terminated after dumping debug info. workMetaList_.size()=84",
-       "0 watchdog_stuck group=0 pending=84"},
-      {"GIL", "[rank7]:" GLOG "Could not acquire GIL within 300 ms on exit, possible GIL induced",
-       "7 gil_held"},
-      {"async",
-       "[rank7]:" GLOG "Collective WorkNCCL(SeqNum=5, OpType=SEND, Timeout(ms)=1) raised the "
-       "following async exception: NCCL error: remote process exited or there was a network error",
-       "7 network_error seq=5 op=SEND"},
-      {"blocking wait",
-       "[rank7]:" GLOG "Work WorkNCCL(SeqNum=5, OpType=RECV, Timeout(ms)=1) timed out in blocking "
-       "wait.",
-       "7 collective_timeout seq=5 op=RECV"},
-      {"left",
-       "[rank3]:[W801 10:00:00.1 ProcessGroupNCCL.cpp:1] WARNING: destroy_process_group() was not "
-       "called before program exit, which can leak resources.",
-       "3 left_script"},
-      {"desync in the default group",
-       "[rank0]:" GLOG "[PG ID 0 PG GUID 0(default_pg) Rank 0] timeout\n"
-       "[rank0]:\t   - [1, 3] finished collective #3, but didn't join collective #4 (count from 1)",
-       "1 last_enqueued group=default_pg enq=3 done=3; 3 last_enqueued group=default_pg enq=3 "
-       "done=3"},
-      {"desync in another group is a note",
-       "[rank0]:\t   - [1] finished collective #3, but didn't join collective #4 (count from 1)",
-       ""},
-      {"mismatch: the writer's own call",
-       "[rank4]: Traceback (most recent call last):\n[rank4]: RuntimeError: Detected mismatch "
-       "between collectives on ranks. Rank 0 is running collective: CollectiveFingerPrint("
-       "SequenceNumber=5, OpType=ALLREDUCE, TensorShape=[1]), but Rank 1 is running collective: "
-       "CollectiveFingerPrint(SequenceNumber=5, OpType=BROADCAST).",
-       "4 last_enqueued seq=5 enq=5 op=ALLREDUCE"},
-  });
+  expect_rows(kWatchdogRows);
 }
 
 constexpr const char* kTimeout =
@@ -332,7 +336,7 @@ TEST(WatchdogReader, Tracebacks) {
             "ValueError: expected sequence of length 4096 at dim 1 (got 4095) (in collate, "
             "/srv/train/data.py:41)");
   EXPECT_EQ(all.witnesses[0].line, 10u);
-  expect_rows({
+  const Row rows[] = {
       {"cut before the exception",
        "[rank5]: Traceback (most recent call last):\n[rank5]:   File \"/a.py\", line 88, in f", ""},
       {"a logger's line is no exception",
@@ -364,7 +368,8 @@ TEST(WatchdogReader, Tracebacks) {
        "[rank5]: Traceback (most recent call last):\n[rank5]: KeyError: 'x'\n[rank5]: next\n"
        "[rank5]: Traceback (most recent call last):\n[rank5]: ValueError: y",
        "5 exception; 5 exception"},
-  });
+  };
+  expect_rows(rows);
 }
 
 TEST(WatchdogReader, ChainedExceptionsAreOne) {
@@ -378,7 +383,7 @@ TEST(WatchdogReader, ChainedExceptionsAreOne) {
 }
 
 TEST(WatchdogReader, NcclNamesProcessesThatOtherLinesPlace) {
-  expect_rows({
+  const Row rows[] = {
       {"nobody places the process",
        "n1:70:90 [1] misc/socket.cc:49 NCCL WARN socketProgress: Connection closed by remote peer "
        "n2<51159>",
@@ -408,7 +413,8 @@ TEST(WatchdogReader, NcclNamesProcessesThatOtherLinesPlace) {
        "[rank4]: n1:70:90 [1] x.cc:1 NCCL WARN Message truncated : "
        "received 8 bytes instead of 4",
        ""},
-  });
+  };
+  expect_rows(rows);
 }
 
 TEST(WatchdogReader, EndsOfProcesses) {
