@@ -51,6 +51,7 @@ void CallHistory::count_runs(const FlightRank& rank) {
   std::vector<Run> runs;
   for (std::size_t i = rank.first_entry(); i < rank.dump().entries.size(); ++i) {
     const std::uint64_t now = token(rank, static_cast<std::uint32_t>(i));
+    ++keys_[rank.key(static_cast<std::uint32_t>(i))];
     auto& users = users_[now];
     if (users.size() < kUsersKept && (users.empty() || users.back() != rank.rank())) {
       users.push_back(rank.rank());
@@ -75,6 +76,11 @@ std::size_t CallHistory::novelty(std::int32_t rank) const {
   return static_cast<std::size_t>(
       std::count_if(at->second.begin(), at->second.end(),
                     [&](std::uint64_t turn) { return turns_.at(turn) == 1; }));
+}
+
+std::size_t CallHistory::times(std::uint64_t key) const {
+  const auto at = keys_.find(key);
+  return at == keys_.end() ? 0 : at->second;
 }
 
 bool CallHistory::seen_elsewhere(const FlightRank& rank, std::uint32_t entry,

@@ -200,7 +200,8 @@ Presence FlightRank::presence(std::uint32_t group, std::int64_t seq) const {
   if (entry(lane->collectives.back()).seq < seq) {
     return dump_->cut_at ? Presence::unknown : Presence::absent;
   }
-  return Presence::passed;
+  // Forgotten; where the oldest that is kept has not ended either, this one may not have.
+  return unfinished(lane->collectives.front()) ? Presence::unknown : Presence::passed;
 }
 
 std::optional<std::uint32_t> FlightRank::first_unfinished(const FlightLane& lane) const {
@@ -208,6 +209,22 @@ std::optional<std::uint32_t> FlightRank::first_unfinished(const FlightLane& lane
     if (unfinished(index)) return index;
   }
   return {};
+}
+
+bool FlightRank::forgot_unfinished(const FlightLane& lane) const {
+  if (!wrapped_ || (lane.collectives.empty() && lane.messages.empty())) return false;
+  std::uint32_t oldest = UINT32_MAX;
+  if (!lane.collectives.empty()) oldest = lane.collectives.front();
+  if (!lane.messages.empty()) oldest = std::min(oldest, lane.messages.front());
+  if (!unfinished(oldest)) return false;
+  // The status still knows how far the group had come.
+  const bool only_collectives = lane.messages.empty() && lane.last_completed.has_value();
+  if (only_collectives && *lane.last_completed == entry(oldest).seq - 1) return false;
+  // Something older that has ended is still there: what went before it had ended too.
+  for (std::size_t i = first_; i < oldest; ++i) {
+    if (status_[i] == FlightStatus::done) return false;
+  }
+  return true;
 }
 
 std::uint64_t FlightRank::key(std::uint32_t index) const {

@@ -75,6 +75,9 @@ class FlightRank {
   Presence presence(std::uint32_t group, std::int64_t seq) const;
   // Lowest collective of the lane that is not done.
   std::optional<std::uint32_t> first_unfinished(const FlightLane& lane) const;
+  // Whether the ring may have forgotten something unfinished of this lane: it has turned over, and
+  // the oldest that it keeps has not ended.
+  bool forgot_unfinished(const FlightLane& lane) const;
   // What must be equal on all members: the whole batch where it is one.
   std::uint64_t key(std::uint32_t index) const;
   // Newest time stamp in the dump, on this host's clock.

@@ -36,7 +36,6 @@ void FlightRows::reset(std::size_t bytes) {
   frames_.reset();
   stacks_.reset();
   stacks_.intern({});  // 0: no frames
-  frame_of_node_.clear();
   strangers_ = 0;
   looked_at_ = 0;
   look_at_most_ = bytes * kValuesPerByte + kSequence;
@@ -287,11 +286,8 @@ std::uint32_t FlightRows::stack_of(const FlightValue& frames) {
 }
 
 std::uint32_t FlightRows::frame_of(const FlightValue& frame) {
-  // The node of a pinned one is not used again in this file.
-  const bool pinned = values_.pinned(frame);
-  if (pinned && frame.ref < frame_of_node_.size() && frame_of_node_[frame.ref] != 0) {
-    return frame_of_node_[frame.ref] - 1;
-  }
+  const std::uint32_t seen = values_.tag(frame);  // frame + 1; 0: not looked at yet
+  if (seen != 0) return seen - 1;
   std::int64_t words[] = {kNoText, kNoText, 0};
   values_.each_pair(frame, [&](const FlightValue& key, const FlightValue& value) {
     if (!is_string(key)) return;
@@ -301,10 +297,7 @@ std::uint32_t FlightRows::frame_of(const FlightValue& frame) {
     if (word == FlightWord::line) read_integer(word, value, words[2]);
   });
   const std::uint32_t id = frames_.intern(words);
-  if (pinned) {
-    if (frame_of_node_.size() <= frame.ref) frame_of_node_.resize(frame.ref + 1);
-    frame_of_node_[frame.ref] = id + 1;
-  }
+  values_.set_tag(frame, id + 1);
   return id;
 }
 

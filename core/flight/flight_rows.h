@@ -20,8 +20,7 @@ namespace muster {
 class FlightRows final : public FlightRowSink {
  public:
   // `values` holds what row() is given.
-  FlightRows(const FlightValues& values, FlightMisfits& misfits)
-      : values_(values), misfits_(misfits) {}
+  FlightRows(FlightValues& values, FlightMisfits& misfits) : values_(values), misfits_(misfits) {}
 
   // Before the first row of a file of so many bytes.
   void reset(std::size_t bytes);
@@ -63,16 +62,15 @@ class FlightRows final : public FlightRowSink {
   void move_stacks(FlightDump& dump) const;
   std::string_view text_of(std::int64_t word) const;
 
-  const FlightValues& values_;
+  FlightValues& values_;
   FlightMisfits& misfits_;
   std::vector<FlightEntry> entries_;
   // Sequences of words; a word of a text is its id, or kNoText.
-  SequenceTable groups_;                      // name, description, number
-  SequenceTable signatures_;                  // name, then four lists with their lengths in front
-  SequenceTable frames_;                      // function, file, line
-  SequenceTable stacks_;                      // frames
-  std::vector<std::int64_t> words_;           // of the sequence under way
-  std::vector<std::uint32_t> frame_of_node_;  // frame + 1 of a pinned node; 0: not looked at yet
+  SequenceTable groups_;             // name, description, number
+  SequenceTable signatures_;         // name, then four lists with their lengths in front
+  SequenceTable frames_;             // function, file, line
+  SequenceTable stacks_;             // frames
+  std::vector<std::int64_t> words_;  // of the sequence under way
   std::uint64_t strangers_ = 0;
   std::uint64_t looked_at_ = 0, look_at_most_ = 0;  // values
 };

@@ -58,12 +58,6 @@ constexpr std::size_t kCopyBytes = 256 * 1024;
 // Python, whose rows all stay, some 200,000.
 constexpr std::size_t kKeptValues = 1024 * 1024;
 
-template <typename T>
-void clear_and_bound(std::vector<T>& pool) {
-  pool.clear();
-  if (pool.capacity() > kKeptValues) pool.shrink_to_fit();
-}
-
 }  // namespace
 
 std::string_view flight_word_text(FlightWord word) {
@@ -75,9 +69,10 @@ FlightValues::FlightValues() {
 }
 
 void FlightValues::reset() {
-  clear_and_bound(items_);
-  clear_and_bound(nodes_);
-  clear_and_bound(strings_);
+  items_.reset(kKeptValues);
+  nodes_.reset(kKeptValues);
+  strings_.clear();
+  if (strings_.capacity() > kKeptValues) strings_.shrink_to_fit();
   if (table_.size() > kKeptValues || table_.empty()) {
     table_ = std::vector<std::uint32_t>(kTableSlots, kNoNode);
   } else {
@@ -131,7 +126,7 @@ void FlightValues::grow_table() {
 std::optional<FlightValue> FlightValues::make(FlightKind kind) {
   if (nodes_.size() >= limits::kFlightValues) return std::nullopt;
   const auto at = static_cast<std::uint32_t>(nodes_.size());
-  nodes_.push_back({0, 0, kNoNode, at, false});
+  *nodes_.extend(1) = {0, 0, kNoNode, at, 0};
   return FlightValue{kind, at, 0};
 }
 
@@ -153,9 +148,9 @@ bool FlightValues::append(const FlightValue& container, const FlightValue* first
     const auto more = static_cast<std::uint32_t>(nodes_.size());
     tail.next = more;
     nodes_[container.ref].last = more;
-    nodes_.push_back({begin, length, kNoNode, more, false});
+    *nodes_.extend(1) = {begin, length, kNoNode, more, 0};
   }
-  items_.insert(items_.end(), first, first + count);
+  std::copy_n(first, count, items_.extend(count));
   return true;
 }
 
@@ -167,13 +162,8 @@ FlightValues::Mark FlightValues::mark() {
 
 void FlightValues::release(Mark mark) {
   if (held_) return;
-  nodes_.resize(mark.nodes);
-  items_.resize(mark.items);
-}
-
-void FlightValues::pin(const FlightValue& container) {
-  nodes_[container.ref].pinned = true;
-  if (container.ref >= held_below_) held_ = true;
+  nodes_.shrink(mark.nodes);
+  items_.shrink(mark.items);
 }
 
 }  // namespace muster

@@ -117,15 +117,17 @@ class FlightValues {
   }
 
   // Memory of a row that was taken is given back by release(mark()), unless something of the row
-  // was pinned (it may be referred to later) or an older container changed meanwhile. A pinned
-  // container keeps its node for the whole file.
+  // was pinned (it may be referred to later) or an older container changed meanwhile.
   struct Mark {
     std::size_t nodes = 0, items = 0;
   };
   Mark mark();
   void release(Mark mark);
-  void pin(const FlightValue& container);
-  bool pinned(const FlightValue& container) const { return nodes_[container.ref].pinned; }
+  void pin(const FlightValue& container) { held_ = held_ || container.ref >= held_below_; }
+
+  // A number that the owner of the values may leave at a container, for when it meets it again.
+  std::uint32_t tag(const FlightValue& container) const { return nodes_[container.ref].tag; }
+  void set_tag(const FlightValue& container, std::uint32_t tag) { nodes_[container.ref].tag = tag; }
 
  private:
   static constexpr std::uint32_t kNoNode = UINT32_MAX;
@@ -133,7 +135,7 @@ class FlightValues {
   // linear.
   struct Node {
     std::uint32_t first = 0, count = 0, next = kNoNode, last = 0;
-    bool pinned = false;
+    std::uint32_t tag = 0;
   };
   struct String {
     std::string_view text;
@@ -143,8 +145,33 @@ class FlightValues {
   void grow_table();
   std::string_view copy(std::string_view text);
 
-  std::vector<FlightValue> items_;
-  std::vector<Node> nodes_;
+  // An array that is never made smaller within a file. A std::vector would fill and check more.
+  template <typename T>
+  class Pool {
+   public:
+    std::size_t size() const { return size_; }
+    const T* data() const { return pool_.data(); }
+    T& operator[](std::size_t at) { return pool_[at]; }
+    const T& operator[](std::size_t at) const { return pool_[at]; }
+    void shrink(std::size_t size) { size_ = size; }
+    // Room for so many more at the end.
+    T* extend(std::size_t count) {
+      if (pool_.size() - size_ < count) pool_.resize(size_ + count + pool_.size());
+      size_ += count;
+      return pool_.data() + (size_ - count);
+    }
+    void reset(std::size_t kept) {
+      size_ = 0;
+      if (pool_.size() > kept) pool_ = std::vector<T>();
+    }
+
+   private:
+    std::vector<T> pool_;
+    std::size_t size_ = 0;
+  };
+
+  Pool<FlightValue> items_;
+  Pool<Node> nodes_;
   std::vector<String> strings_;
   std::vector<std::uint32_t> table_;  // string ids by hash, open addressing; kNoNode: free
   std::vector<std::unique_ptr<char[]>> copies_;

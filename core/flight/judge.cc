@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "core/flight/frames.h"
@@ -25,6 +26,9 @@ Ranks merged(const Ranks& a, const Ranks& b) {
 
 bool is_minority(const Ranks& part, std::size_t whole) {
   return part.size() * 2 < whole;
+}
+bool is_half_at_most(const Ranks& part, std::size_t whole) {
+  return part.size() * 2 <= whole;
 }
 
 }  // namespace
@@ -49,6 +53,29 @@ std::vector<std::int32_t> FlightJudge::explained_by(const std::vector<std::uint3
   return explained;
 }
 
+bool FlightJudge::forgotten(const WaitNode& node) const {
+  const auto lost = [&](std::int32_t rank) {
+    const FlightRank* own = fleet_.find(rank);
+    const FlightLane* lane = own == nullptr ? nullptr : own->lane(node.group);
+    return lane != nullptr && own->forgot_unfinished(*lane);
+  };
+  if (node.waiting.empty()) return false;
+  if (node.kind == WaitKind::message) {
+    return std::any_of(node.waiting.begin(), node.waiting.end(), lost);
+  }
+  // One member that still knows that the number before was done vouches for all.
+  return std::all_of(node.waiting.begin(), node.waiting.end(), lost);
+}
+
+void FlightJudge::give_up(Suspicion& suspicion) {
+  suspicion.kind = FlightVerdictKind::undecided;
+  suspicion.confidence = Confidence::low;
+  suspicion.culprits.clear();
+  suspicion.why =
+      "the rings are too short: they have forgotten what came first; TORCH_FR_BUFFER_SIZE=20000 "
+      "would tell";
+}
+
 // Sure answers become less so where they leave ranks unexplained or dumps are missing.
 void FlightJudge::weigh(Suspicion& suspicion) const {
   suspicion.explained = explained_by(suspicion.roots).size();
@@ -68,9 +95,13 @@ std::vector<Suspicion> FlightJudge::judge() {
   find_stuck_messages(found);
   find_missing_dumps(found);
   for (Suspicion& suspicion : found) weigh(suspicion);
-  std::stable_sort(found.begin(), found.end(), [](const Suspicion& a, const Suspicion& b) {
-    return a.explained > b.explained;
-  });
+  // What says nothing of who comes after everything that does.
+  const auto before = [](const Suspicion& a, const Suspicion& b) {
+    const bool a_open = a.kind == FlightVerdictKind::undecided;
+    const bool b_open = b.kind == FlightVerdictKind::undecided;
+    return a_open != b_open ? b_open : a.explained > b.explained;
+  };
+  std::stable_sort(found.begin(), found.end(), before);
   std::vector<Suspicion> answer;
   Ranks explained;
   for (Suspicion& suspicion : found) {
@@ -85,9 +116,7 @@ std::vector<Suspicion> FlightJudge::judge() {
   if (!left.empty()) {
     if (auto ring = judge_ring(left)) answer.push_back(std::move(*ring));
   }
-  std::stable_sort(answer.begin(), answer.end(), [](const Suspicion& a, const Suspicion& b) {
-    return a.explained > b.explained;
-  });
+  std::stable_sort(answer.begin(), answer.end(), before);
   return answer;
 }
 
@@ -109,6 +138,16 @@ void FlightJudge::find_disagreements(std::vector<Suspicion>& out) {
     }
   }
 }
+
+namespace {
+
+// The place of the only zero among two.
+std::optional<std::size_t> only_zero(const std::vector<std::size_t>& votes) {
+  if (votes.size() != 2 || (votes[0] == 0) == (votes[1] == 0)) return {};
+  return votes[0] == 0 ? 0 : 1;
+}
+
+}  // namespace
 
 // Which party is the odd one where no majority tells: by what the ranks did before, then by what
 // the groups of the same kind did at the same number.
@@ -138,27 +177,44 @@ std::optional<std::size_t> FlightJudge::odd_party(const WaitNode& node, std::str
       }
     }
   }
-  const auto silent = std::count(votes.begin(), votes.end(), std::size_t{0});
-  const bool decided = silent == 1 && static_cast<std::size_t>(silent) + 1 == votes.size();
-  if (!decided) return {};
-  why = "no majority in the group; groups of the same size called the other thing at this number";
-  return static_cast<std::size_t>(std::find(votes.begin(), votes.end(), std::size_t{0}) -
-                                  votes.begin());
+  if (const auto odd = only_zero(votes)) {
+    why = "no majority in the group; groups of the same size called the other thing at this number";
+    return odd;
+  }
+  for (std::size_t p = 0; p < node.parties.size(); ++p) {
+    const std::size_t times = history().times(node.parties[p].key);
+    votes[p] = times > node.parties[p].ranks.size() ? times : 0;
+  }
+  why = "no majority in the group; this call was never made before, the other one often";
+  return only_zero(votes);
+}
+
+// One call too many: after it the rank makes the call that the others make now.
+bool FlightJudge::others_call_comes_next(const WaitNode& node, const FlightRank& rank) const {
+  const FlightLane* lane = rank.lane(node.group);
+  const auto entry = rank.find(node.group, node.seq);
+  if (lane == nullptr || !entry) return false;
+  const auto next = std::upper_bound(lane->collectives.begin(), lane->collectives.end(), *entry);
+  if (next == lane->collectives.end()) return false;
+  const std::uint64_t own = rank.key(*entry), then = rank.key(*next);
+  return own != then && std::any_of(node.parties.begin(), node.parties.end(),
+                                    [&](const CallParty& party) { return party.key == then; });
 }
 
 FlightVerdictKind FlightJudge::kind_of_odd(const WaitNode& node, const Ranks& ranks) {
-  bool odd_outside = false, others_outside = false, seen = true;
+  bool odd_outside = false, others_outside = false, extra = false;
   for (const CallParty& party : node.parties) {
     for (std::size_t i = 0; i < party.ranks.size(); ++i) {
       const FlightRank& rank = *fleet_.find(party.ranks[i]);
       const bool outside = outside_the_step(rank.dump(), rank.stack(party.entry[i]));
       const bool odd = std::binary_search(ranks.begin(), ranks.end(), party.ranks[i]);
       (odd ? odd_outside : others_outside) |= outside;
-      if (odd) seen = history().seen_elsewhere(rank, party.entry[i], ranks);
+      extra = extra || (odd && (node.parties.size() == 1 || others_call_comes_next(node, rank)) &&
+                        !history().seen_elsewhere(rank, party.entry[i], ranks));
     }
   }
   if (odd_outside && !others_outside) return FlightVerdictKind::ahead_left_loop;
-  return seen ? FlightVerdictKind::mismatch : FlightVerdictKind::extra_op;
+  return extra ? FlightVerdictKind::extra_op : FlightVerdictKind::mismatch;
 }
 
 Suspicion FlightJudge::judge_disagreement(std::uint32_t index) {
@@ -247,7 +303,7 @@ std::optional<Suspicion> FlightJudge::extra_call(const std::vector<std::uint32_t
 
 void FlightJudge::find_idle_ranks(std::vector<Suspicion>& out) {
   Suspicion suspicion;
-  bool never_in_group = true, stale = false;
+  bool never_in_group = true, stale = false, forgetful = false;
   for (std::uint32_t i = 0; i < graph_.nodes().size(); ++i) {
     if (graph_.nodes()[i].kind != WaitKind::idle_rank) continue;
     suspicion.roots.push_back(i);
@@ -266,10 +322,12 @@ void FlightJudge::find_idle_ranks(std::vector<Suspicion>& out) {
       if (!to_idle || node.kind != WaitKind::collective) continue;
       const FlightLane* lane = fleet_.find(edge.carrier)->lane(node.group);
       never_in_group = never_in_group && (lane == nullptr || lane->collectives.empty());
+      const Presence presence = fleet_.find(edge.carrier)->presence(node.group, node.seq);
+      forgetful = forgetful || presence == Presence::unknown;
     }
   }
   suspicion.kind = never_in_group ? FlightVerdictKind::comm_init : FlightVerdictKind::behind;
-  suspicion.confidence = Confidence::high;
+  suspicion.confidence = forgetful ? Confidence::medium : Confidence::high;
   suspicion.why = "waits in no collective, and the others wait for it";
   if (stale) {
     suspicion.kind = FlightVerdictKind::undecided;
@@ -280,6 +338,16 @@ void FlightJudge::find_idle_ranks(std::vector<Suspicion>& out) {
   }
   out.push_back(std::move(suspicion));
 }
+
+namespace {
+
+// The record is written before the call and the status raised after it.
+bool inside_launch(const FlightRank& rank, const FlightLane& lane, std::uint32_t entry) {
+  return lane.last_enqueued && lane.collectives.back() == entry &&
+         *lane.last_enqueued < rank.entry(entry).seq;
+}
+
+}  // namespace
 
 // ---- everybody is in, and it does not end ------------------------------------------------------
 
@@ -305,12 +373,13 @@ Suspicion FlightJudge::judge_complete_call(std::uint32_t index) {
     const FlightRank& rank = *fleet_.find(party.ranks[i]);
     const FlightLane* lane = rank.lane(node.group);
     told = told && lane->last_enqueued.has_value();
-    const bool newest = lane->collectives.back() == party.entry[i];
-    if (newest && lane->last_enqueued == node.seq - 1) in_launch.push_back(rank.rank());
+    if (inside_launch(rank, *lane, party.entry[i])) in_launch.push_back(rank.rank());
     if (rank.status(party.entry[i]) == FlightStatus::pending) queued.push_back(rank.rank());
     if (rank.status(party.entry[i]) == FlightStatus::running) running.push_back(rank.rank());
   }
-  if (!node.unknown.empty()) {
+  if (forgotten(node)) {
+    give_up(suspicion);
+  } else if (!node.unknown.empty()) {
     suspicion.kind = FlightVerdictKind::undecided;
     suspicion.confidence = Confidence::low;
     suspicion.why = fmt::format(
@@ -318,20 +387,22 @@ Suspicion FlightJudge::judge_complete_call(std::uint32_t index) {
         "a "
         "larger TORCH_FR_BUFFER_SIZE would tell",
         node.unknown.size());
-  } else if (told && !in_launch.empty() && is_minority(in_launch, party.ranks.size())) {
+  } else if (told && !in_launch.empty() && is_half_at_most(in_launch, party.ranks.size())) {
     suspicion.kind = FlightVerdictKind::in_launch;
     suspicion.culprits = in_launch;
     suspicion.why = "its thread has written the record and has not come back from the call";
   } else if (node.finished > 0) {
     suspicion.kind = FlightVerdictKind::fabric_partial;
     suspicion.confidence = Confidence::medium;
-    if (is_minority(node.waiting, party.ranks.size())) suspicion.culprits = node.waiting;
+    if (is_half_at_most(node.waiting, party.ranks.size())) suspicion.culprits = node.waiting;
     suspicion.why = fmt::format("{} of {} ranks got out", node.finished, party.ranks.size());
   } else if (!running.empty() && !queued.empty() && queued.size() <= running.size()) {
     suspicion.culprits = queued;
     suspicion.confidence = Confidence::medium;
     suspicion.why = "the others run it on the GPU, these have it queued behind earlier work";
   } else {
+    // Without the status a rank that never came back from the call looks like the others.
+    if (!told) suspicion.confidence = Confidence::medium;
     suspicion.why = "all members are in with the same call, and nobody got out";
   }
   return suspicion;
@@ -356,6 +427,7 @@ void FlightJudge::find_stuck_messages(std::vector<Suspicion>& out) {
     suspicion.confidence = same ? Confidence::medium : Confidence::high;
     suspicion.why = same ? "both ends are posted with the same size and nothing moves"
                          : "both ends are posted with different sizes";
+    if (forgotten(node)) give_up(suspicion);
     out.push_back(std::move(suspicion));
   }
 }
@@ -405,49 +477,107 @@ std::vector<Ranks> FlightJudge::ring_breakers(const Ranks& unexplained) const {
   return found;
 }
 
-std::optional<Suspicion> FlightJudge::judge_ring(const Ranks& unexplained) {
-  Suspicion suspicion;
-  std::vector<Ranks> breakers = ring_breakers(unexplained);
-  if (breakers.size() > 1) {
-    std::vector<Ranks> novel;
-    for (const Ranks& ranks : breakers) {
-      if (std::any_of(ranks.begin(), ranks.end(),
-                      [&](std::int32_t rank) { return history().novelty(rank) > 0; })) {
-        novel.push_back(ranks);
-      }
-    }
-    if (novel.size() == 1) breakers = novel;
-    suspicion.why = "its order of calls was never seen before, that of the others always";
-  } else {
-    suspicion.why = "all waits go through it, and end without it";
-  }
-  Ranks culprits;
-  for (const Ranks& ranks : breakers) culprits = merged(culprits, ranks);
-  // Shown is the wait of the culprits themselves, else any.
-  const std::vector<bool> ring = graph_.on_rings();
+// Two ranks that both send first and receive, if at all, after that.
+std::optional<Ranks> FlightJudge::crossed_sends(const std::vector<bool>& ring) const {
+  std::map<std::pair<std::int32_t, std::int32_t>, const WaitNode*> sends;
   for (std::uint32_t i = 0; i < graph_.nodes().size(); ++i) {
-    const auto& waiting = graph_.nodes()[i].waiting;
-    const bool theirs =
-        !waiting.empty() && !culprits.empty() &&
-        std::find(waiting.begin(), waiting.end(), culprits.front()) != waiting.end();
-    if (ring[i]) {
-      suspicion.roots.insert(theirs ? suspicion.roots.begin() : suspicion.roots.end(), i);
+    const WaitNode& node = graph_.nodes()[i];
+    if (!ring[i] || node.kind != WaitKind::message || !node.sent) continue;
+    sends.emplace(std::pair(node.from, node.to), &node);
+  }
+  const auto first = [](const WaitNode& send, const WaitNode& back) {
+    return !back.received || *send.sent < *back.received;
+  };
+  for (const auto& [route, there] : sends) {
+    const auto back = sends.find({route.second, route.first});
+    if (back == sends.end() || !first(*there, *back->second) || !first(*back->second, *there)) {
+      continue;
+    }
+    return Ranks{std::min(route.first, route.second), std::max(route.first, route.second)};
+  }
+  return {};
+}
+
+// Of several ways out of the ring, those with ranks that never made such an order of calls before.
+void FlightJudge::keep_the_novel(std::vector<Ranks>& breakers) {
+  std::vector<Ranks> novel;
+  for (const Ranks& ranks : breakers) {
+    if (std::any_of(ranks.begin(), ranks.end(),
+                    [&](std::int32_t rank) { return history().novelty(rank) > 0; })) {
+      novel.push_back(ranks);
     }
   }
+  if (!novel.empty()) breakers = novel;
+}
+
+// The ring with its shown node in front: one where the culprits themselves wait.
+std::vector<std::uint32_t> FlightJudge::ring_roots(const std::vector<bool>& ring,
+                                                   const Ranks& culprits) const {
+  std::vector<std::uint32_t> roots;
+  for (std::uint32_t i = 0; i < graph_.nodes().size(); ++i) {
+    if (!ring[i]) continue;
+    const auto& waiting = graph_.nodes()[i].waiting;
+    const bool theirs = !culprits.empty() && std::find(waiting.begin(), waiting.end(),
+                                                       culprits.front()) != waiting.end();
+    roots.insert(theirs ? roots.begin() : roots.end(), i);
+  }
+  return roots;
+}
+
+// Each of these ranks has one call from which it has not come back.
+bool FlightJudge::all_inside_launch(const Ranks& ranks) const {
+  return !ranks.empty() && std::all_of(ranks.begin(), ranks.end(), [&](std::int32_t r) {
+    const FlightRank& rank = *fleet_.find(r);
+    return std::any_of(rank.lanes().begin(), rank.lanes().end(), [&](const FlightLane& lane) {
+      return !lane.collectives.empty() && inside_launch(rank, lane, lane.collectives.back());
+    });
+  });
+}
+
+std::optional<Suspicion> FlightJudge::judge_ring(const Ranks& unexplained) {
+  const std::vector<bool> ring = graph_.on_rings();
+  Suspicion suspicion;
+  bool lost = false;
+  for (std::uint32_t i = 0; i < ring.size(); ++i) {
+    lost = lost || (ring[i] && forgotten(graph_.nodes()[i]));
+  }
+  if (const auto crossed = lost ? std::nullopt : crossed_sends(ring)) {
+    suspicion.kind = FlightVerdictKind::deadlock_cycle;
+    suspicion.confidence = Confidence::medium;
+    suspicion.culprits = *crossed;
+    suspicion.roots = ring_roots(ring, *crossed);
+    suspicion.why = "both send first and neither receives";
+    weigh(suspicion);
+    return suspicion;
+  }
+  std::vector<Ranks> breakers = ring_breakers(unexplained);
+  suspicion.why = "all waits go through it, and end without it";
+  if (breakers.size() > 1) {
+    keep_the_novel(breakers);
+    suspicion.why = "its order of calls was never seen before, that of the others always";
+  }
+  for (const Ranks& ranks : breakers) suspicion.culprits = merged(suspicion.culprits, ranks);
+  suspicion.roots = ring_roots(ring, suspicion.culprits);
   if (suspicion.roots.empty()) return {};
-  if (breakers.size() == 1 && is_minority(culprits, fleet_.ranks().size())) {
+  if (breakers.size() == 1 && is_minority(suspicion.culprits, fleet_.ranks().size())) {
     const WaitNode& node = graph_.nodes()[suspicion.roots.front()];
-    suspicion.kind = node.kind == WaitKind::collective ? kind_of_odd(node, culprits)
-                                                       : FlightVerdictKind::out_of_order;
+    const bool known = node.kind == WaitKind::collective;
+    suspicion.kind =
+        known ? kind_of_odd(node, suspicion.culprits) : FlightVerdictKind::out_of_order;
     if (suspicion.kind == FlightVerdictKind::mismatch) {
       suspicion.kind = FlightVerdictKind::out_of_order;
     }
-    suspicion.confidence = Confidence::medium;
-    suspicion.culprits = culprits;
+    // One rank may be the only way out by chance of a small ring; its own past must agree.
+    const bool novel = std::any_of(suspicion.culprits.begin(), suspicion.culprits.end(),
+                                   [&](std::int32_t r) { return history().novelty(r) > 0; });
+    suspicion.confidence = novel ? Confidence::medium : Confidence::low;
+    if (lost && !novel) give_up(suspicion);
+    if (all_inside_launch(suspicion.culprits)) suspicion.kind = FlightVerdictKind::in_launch;
+  } else if (lost) {
+    give_up(suspicion);
   } else {
     suspicion.kind = FlightVerdictKind::deadlock_cycle;
-    suspicion.confidence = culprits.size() == 2 ? Confidence::medium : Confidence::low;
-    suspicion.culprits = culprits;
+    suspicion.confidence = suspicion.culprits.size() == 2 ? Confidence::medium : Confidence::low;
     suspicion.why = "each waits for the other; nothing tells which of them left the common order";
   }
   weigh(suspicion);

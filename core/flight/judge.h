@@ -47,10 +47,19 @@ class FlightJudge {
   std::optional<std::size_t> odd_party(const WaitNode& node, std::string& why);
   std::vector<std::vector<std::int32_t>> ring_breakers(
       const std::vector<std::int32_t>& unexplained) const;
+  std::optional<std::vector<std::int32_t>> crossed_sends(const std::vector<bool>& ring) const;
+  void keep_the_novel(std::vector<std::vector<std::int32_t>>& breakers);
+  std::vector<std::uint32_t> ring_roots(const std::vector<bool>& ring,
+                                        const std::vector<std::int32_t>& culprits) const;
   FlightVerdictKind kind_of_odd(const WaitNode& node, const std::vector<std::int32_t>& ranks);
+  bool others_call_comes_next(const WaitNode& node, const FlightRank& rank) const;
+  bool all_inside_launch(const std::vector<std::int32_t>& ranks) const;
   bool older_than_its_peers(std::int32_t rank) const;
 
   std::vector<std::int32_t> explained_by(const std::vector<std::uint32_t>& roots) const;
+  // The record of what came first is lost: nothing can be said of who.
+  bool forgotten(const WaitNode& node) const;
+  static void give_up(Suspicion& suspicion);
   void weigh(Suspicion& suspicion) const;
   const CallHistory& history();
 

@@ -15,6 +15,8 @@ namespace {
 // little-endian.
 static_assert(std::endian::native == std::endian::little);
 
+constexpr std::size_t kKeptValues = 64 * 1024;  // of a stack, between files
+
 struct Refused {
   std::uint8_t opcode;
   std::string_view name;
@@ -50,6 +52,7 @@ Result<FlightDocument> PickleReader::read(std::string_view bytes, FlightValues& 
     return make_error(Errc::invalid_input, "no pickle: the first byte is not PROTO");
   }
   while (true) {
+    push_literals();
     opcode_at_ = at_;
     if (at_ == end_) {
       stop(Stop::cut);
@@ -78,6 +81,11 @@ Result<FlightDocument> PickleReader::read(std::string_view bytes, FlightValues& 
   return out;
 }
 
+void PickleReader::Stack::clear() {
+  size_ = 0;
+  if (pool_.size() > kKeptValues) pool_ = std::vector<FlightValue>(kKeptValues);
+}
+
 bool PickleReader::stop(Stop why, std::string_view reason) {
   stop_ = why;
   reason_ = reason;
@@ -100,6 +108,49 @@ bool PickleReader::number(T& out) {
   if (from == nullptr) return false;
   std::memcpy(&out, from, sizeof(T));
   return true;
+}
+
+// A fast path for the runs of opcodes that only push a value, two thirds of a dump. Stops before
+// whatever it leaves to step(): other opcodes, references to nothing, the last bytes of the file.
+void PickleReader::push_literals() {
+  constexpr std::ptrdiff_t kLongest = 10;  // LONG1 with its operand
+  if (stack_.size() >= limits::kFlightValues) return;
+  const std::uint8_t* at = at_;
+  FlightValue* top = stack_.end();
+  FlightValue* const last = stack_.last_place();
+  const FlightValue* const memo = memo_.data();
+  const std::size_t memo_size = memo_.size();
+  const auto load = [&at]<typename T>(T value) {
+    std::memcpy(&value, at + 1, sizeof(T));
+    return value;
+  };
+  for (bool more = true; more && end_ - at >= kLongest && top <= last;) {
+    switch (*at) {
+      case 'h': {  // BINGET
+        more = at[1] < memo_size;
+        if (!more) break;
+        *top++ = memo[at[1]];
+        at += 2;
+        break;
+      }
+      case 'K':  // BININT1
+        *top++ = FlightValue::of_int(at[1]);
+        at += 2;
+        break;
+      case 'M':  // BININT2
+        *top++ = FlightValue::of_int(load(std::uint16_t{}));
+        at += 3;
+        break;
+      case 'J':  // BININT
+        *top++ = FlightValue::of_int(load(std::int32_t{}));
+        at += 5;
+        break;
+      default:
+        more = false;
+    }
+  }
+  at_ = at;
+  stack_.end_at(top);
 }
 
 // The opcodes of the inner loop; the rare ones are in literal().
@@ -207,7 +258,7 @@ bool PickleReader::refuse(std::uint8_t opcode) {
 
 bool PickleReader::push(const FlightValue& value) {
   if (stack_.size() >= limits::kFlightValues) return stop(Stop::damage, "too many values");
-  stack_.push_back(value);
+  stack_.push(value);
   return true;
 }
 
@@ -343,7 +394,7 @@ bool PickleReader::opens_rows() const {
 }
 
 void PickleReader::shrink(std::size_t size) {
-  stack_.resize(size);
+  stack_.shrink(size);
   if (rows_at_ != kNowhere && size <= rows_at_) rows_at_ = kNowhere;
 }
 
@@ -355,6 +406,7 @@ bool PickleReader::deliver(std::size_t from) {
     if (!sink_->row(stack_[i])) return stop(Stop::enough, "more than is read of one dump");
   }
   values_->release(row_mark_);
+  closed_ = UINT32_MAX;  // its node may be used again
   shrink(from);
   return true;
 }
@@ -365,13 +417,13 @@ void PickleReader::salvage() {
   if (rows_at_ != kNowhere) {
     const std::size_t first = rows_at_ + 1;
     if (stop_ != Stop::enough && stack_.size() == first + 1 && at_row()) deliver(first);
-    stack_.resize(first);
+    stack_.shrink(first);
     while (!marks_.empty() && marks_.back() >= first) marks_.pop_back();
   }
   if (stack_.empty() || stack_[0].kind != FlightKind::dict) return;
   if (!marks_.empty() && marks_[0] == 0) return;
   while (marks_.size() > 2) {
-    stack_.resize(std::min(stack_.size(), marks_.back() - 1));
+    stack_.shrink(std::min(stack_.size(), marks_.back() - 1));
     marks_.pop_back();
   }
   if (marks_.size() == 2 && marks_[1] <= stack_.size()) {
@@ -381,7 +433,7 @@ void PickleReader::salvage() {
     if (child.kind == FlightKind::dict) {
       std::ignore = values_->append(child, stack_.data() + from, pairs * 2);
     }
-    stack_.resize(from);
+    stack_.shrink(from);
   }
   const std::size_t count = (stack_.size() - 1) / 2 * 2;
   std::ignore = values_->append(stack_[0], stack_.data() + 1, count);

@@ -29,6 +29,34 @@ class PickleReader {
   enum class Stop : std::uint8_t { none, end, cut, damage, enough, code };
   static constexpr std::size_t kNowhere = SIZE_MAX;
 
+  // Values under way. One place is always free, so that a push need not look.
+  class Stack {
+   public:
+    std::size_t size() const { return size_; }
+    bool empty() const { return size_ == 0; }
+    FlightValue* data() { return pool_.data(); }
+    FlightValue& operator[](std::size_t at) { return pool_[at]; }
+    const FlightValue& operator[](std::size_t at) const { return pool_[at]; }
+    const FlightValue& back() const { return pool_[size_ - 1]; }
+    FlightValue* end() { return pool_.data() + size_; }
+    FlightValue* last_place() { return pool_.data() + pool_.size() - 1; }
+    void end_at(const FlightValue* end) {
+      size_ = static_cast<std::size_t>(end - pool_.data());
+      if (size_ == pool_.size()) pool_.resize(size_ * 2);
+    }
+    void push(const FlightValue& value) {
+      pool_[size_++] = value;
+      if (size_ == pool_.size()) pool_.resize(size_ * 2);
+    }
+    void shrink(std::size_t size) { size_ = size; }
+    void clear();
+
+   private:
+    std::vector<FlightValue> pool_ = std::vector<FlightValue>(1024);
+    std::size_t size_ = 0;
+  };
+
+  void push_literals();
   bool step(std::uint8_t opcode);
   bool literal(std::uint8_t opcode);
   bool refuse(std::uint8_t opcode);
@@ -62,7 +90,8 @@ class PickleReader {
   const std::uint8_t* at_ = nullptr;
   const std::uint8_t* end_ = nullptr;
   const std::uint8_t* opcode_at_ = nullptr;
-  std::vector<FlightValue> stack_, memo_;
+  Stack stack_;
+  std::vector<FlightValue> memo_;
   std::vector<std::size_t> marks_;
   std::size_t rows_at_ = kNowhere;     // place on the stack of the list whose items are rows
   FlightValues::Mark row_mark_;        // of the row under way

@@ -6,6 +6,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "core/flight/call_history.h"
 #include "core/flight/verdict_text.h"
 
 namespace muster {
@@ -44,11 +45,16 @@ std::optional<std::int64_t> first_difference(const FlightFleet& fleet, std::uint
 }  // namespace
 
 std::optional<FlightVerdict> find_silent_mismatch(const FlightFleet& fleet) {
+  using Parties = std::map<std::uint64_t, std::vector<std::int32_t>>;
+  const auto other_key = [](const Parties& parties, std::uint64_t key) {
+    return parties.begin()->first == key ? parties.rbegin()->first : parties.begin()->first;
+  };
   for (std::uint32_t id = 0; id < fleet.groups().size(); ++id) {
     if (!fleet.groups()[id].members_told) continue;
     const auto seq = first_difference(fleet, id);
     if (!seq) continue;
-    std::map<std::uint64_t, std::vector<std::int32_t>> parties;
+    const CallHistory history(fleet);
+    Parties parties;
     for (const std::int32_t member : fleet.groups()[id].ranks) {
       const FlightRank* rank = fleet.find(member);
       parties[rank->key(*rank->find(id, *seq))].push_back(member);
@@ -61,7 +67,10 @@ std::optional<FlightVerdict> find_silent_mismatch(const FlightFleet& fleet) {
     verdict.seq = *seq;
     for (const auto& [key, ranks] : parties) {
       verdict.sides.push_back(side_at(fleet, ranks, id, *seq, "completed"));
-      const bool odd = ranks.size() * 2 < verdict.group_size;
+      // Of two, the one whose call was never made anywhere else.
+      const bool odd = ranks.size() * 2 < verdict.group_size ||
+                       (parties.size() == 2 && verdict.group_size == 2 && history.times(key) == 1 &&
+                        history.times(other_key(parties, key)) > 2);
       if (odd) verdict.culprits.insert(verdict.culprits.end(), ranks.begin(), ranks.end());
     }
     std::sort(verdict.culprits.begin(), verdict.culprits.end());

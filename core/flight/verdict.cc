@@ -115,7 +115,12 @@ FlightAnalysis analyze_flight(std::span<const FlightDump> dumps,
       analysis.verdicts.push_back(put_into_words(suspicion, fleet, graph, witnesses));
     }
   }
-  if (auto silent = find_silent_mismatch(fleet)) analysis.verdicts.push_back(std::move(*silent));
+  if (auto silent = find_silent_mismatch(fleet)) {
+    // Garbage that went through says more than a wait for which nobody is named.
+    const bool nobody = analysis.verdicts.empty() || analysis.verdicts.front().culprits.empty();
+    analysis.verdicts.insert(nobody ? analysis.verdicts.begin() : analysis.verdicts.end(),
+                             std::move(*silent));
+  }
   if (analysis.verdicts.empty()) {
     if (auto straggler = find_straggler(fleet)) analysis.verdicts.push_back(std::move(*straggler));
   }

@@ -4,6 +4,8 @@
 #include <set>
 #include <string>
 
+#include "tests/support/flight_waits.h"
+
 namespace muster {
 namespace {
 
@@ -162,7 +164,10 @@ bool Planter::stop_host() {
 }
 
 bool Planter::launch() {
-  const std::size_t place = find_collective(false);
+  // Not where messages and collectives share the status of a group.
+  const std::size_t stages = job_.topology.places[rank_].group(Dimension::pipeline);
+  const std::size_t place = find_place(
+      [stages](const Action& a) { return a.kind == ActionKind::collective && a.group != stages; });
   if (place == kNoIndex) return false;
   action(place).in_launch = true;
   fault_.group = action(place).group;
@@ -251,7 +256,8 @@ bool Planter::change_operation() {
                      s.input_sizes.front(), s.input_dtypes.front());
   if (draw_percent(rng_, 60)) action(place).site = CallSite::other_branch;
   fault_.culprits = {rank_};
-  accept(place, {Kind::mismatch});
+  // From a place where nobody else calls, a call instead of another looks like one too many.
+  accept(place, {Kind::mismatch, Kind::extra_op});
   return true;
 }
 
@@ -329,8 +335,9 @@ bool Planter::swap_messages() {
   const std::size_t place = firsts[draw(rng_, 0, firsts.size() - 1)];
   std::swap(program()[place], program()[place + 1]);
   fault_.group = p[place].group;
-  fault_.culprits = {rank_, previous};
-  fault_.accepted = {Kind::deadlock_cycle};
+  // It is this rank that changed its order; that both ends are named is true as well.
+  fault_.culprits = {rank_};
+  fault_.accepted = {Kind::deadlock_cycle, Kind::out_of_order};
   return true;
 }
 
@@ -350,7 +357,10 @@ bool Planter::break_collective() {
     for (std::size_t i = members.size(); i-- > 1;) std::swap(members[i], members[draw(rng_, 0, i)]);
     const auto out = static_cast<std::ptrdiff_t>(draw(rng_, 1, members.size() - 1));
     broken.got_out.assign(members.begin(), members.begin() + out);
-    fault_.culprits.assign(members.begin() + out, members.end());
+    // Who did not get out is named where that is no more than half; most of a group are victims.
+    if (static_cast<std::size_t>(out) * 2 >= members.size()) {
+      fault_.culprits.assign(members.begin() + out, members.end());
+    }
     fault_.accepted = {Kind::fabric_partial};
   }
   fault_.broken = broken;
@@ -375,30 +385,14 @@ bool Planter::break_message() {
   return true;
 }
 
-bool waits_for(const SimulatedTopology& topology, const Machine& machine, std::size_t group,
-               const SimulatedCollective& c, std::size_t rank) {
-  const std::vector<std::size_t>& members = topology.groups[group].ranks;
-  if (c.done || !std::binary_search(members.begin(), members.end(), rank)) return false;
-  bool others = false;
-  for (const CallOf& of : c.calls) {
-    if (of.rank != rank) others = true;
-    // A call that never came back is as good as none.
-    if (of.rank == rank && machine.calls(rank)[of.call].launched_ns != kNever) return false;
-  }
-  return others;
-}
-
-bool somebody_waits_for(const SimulatedTopology& topology, const Machine& machine,
-                        std::size_t rank) {
-  for (std::size_t group = 0; group < topology.groups.size(); ++group) {
-    for (const SimulatedCollective& c : machine.collectives(group)) {
-      if (waits_for(topology, machine, group, c, rank)) return true;
-    }
-  }
-  for (const SimulatedMessage& m : machine.messages()) {
-    if (m.done || (m.send && m.receive)) continue;
-    const CallOf& end = m.send ? *m.send : *m.receive;
-    if (machine.calls(end.rank)[end.call].action->peer == rank) return true;
+// The call whose signature was changed is issued, and with all others in, nothing is done.
+bool mismatch_shows(const PlantedFault& fault, const SimulatedJob& job, const Machine& machine) {
+  const Action* changed = &job.programs[fault.changed->rank][fault.changed->call];
+  for (const SimulatedCall& c : machine.calls(fault.changed->rank)) {
+    if (c.action != changed) continue;
+    const SimulatedCollective& all =
+        machine.collectives(changed->group)[static_cast<std::size_t>(c.seq - 1)];
+    return !all.done && all.calls.size() == job.topology.groups[changed->group].ranks.size();
   }
   return false;
 }
@@ -430,11 +424,10 @@ bool fault_shows(const PlantedFault& fault, const SimulatedJob& job, const Machi
     case FaultKind::crash:
     case FaultKind::in_launch:
     case FaultKind::comm_init:
-      return std::all_of(fault.culprits.begin(), fault.culprits.end(), [&](std::size_t rank) {
-        return somebody_waits_for(job.topology, machine, rank);
-      });
+      return std::all_of(fault.culprits.begin(), fault.culprits.end(),
+                         [&](std::size_t rank) { return somebody_waits_for(rank, job, machine); });
     default:
-      return true;
+      return !fault.changed || mismatch_shows(fault, job, machine);
   }
 }
 

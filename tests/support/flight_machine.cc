@@ -87,6 +87,16 @@ std::int64_t Machine::end_ns() const {
   return end;
 }
 
+std::int64_t Machine::timeout_ns(std::int64_t timeout_ns) const {
+  std::int64_t oldest = end_ns();
+  for (const Rank& r : ranks_) {
+    for (const SimulatedCall& c : r.calls) {
+      if (c.done_ns == kNever) oldest = std::min(oldest, c.created_ns);
+    }
+  }
+  return oldest + timeout_ns;
+}
+
 bool Machine::step_cpu(std::size_t rank) {
   Rank& r = ranks_[rank];
   const std::vector<Action>& program = job_.programs[rank];

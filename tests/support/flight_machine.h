@@ -78,6 +78,9 @@ class Machine {
   bool finished(std::size_t rank) const;  // its program came to its end
   bool hangs() const;                     // some call was issued and is never done
   std::int64_t end_ns() const;            // last moment at which anything was issued or done
+  // When the first watchdog gives up: the oldest call that is not done has waited for so long.
+  // Nothing waits: so long after the end.
+  std::int64_t timeout_ns(std::int64_t timeout_ns) const;
 
  private:
   struct OwnWork {

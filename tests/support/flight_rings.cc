@@ -24,6 +24,7 @@ class DumpMaker {
     dump_.rank = static_cast<std::int32_t>(rank_);
     dump_.source = "trace_rank_" + std::to_string(rank_);
     dump_.version = rings_.version;
+    dump_.written_at = wall_from_ns(at_ns_ + offset_ns_);
     if (rings_.version == "2.9" || rings_.version == "2.10") dump_.library_version = "2.27.5";
     dump_.stacks.emplace_back();
     make_groups();
@@ -146,6 +147,7 @@ void DumpMaker::add_status(const SimulatedCall& call) {
   const Action& a = *call.action;
   if (a.batched) return;
   FlightGroup& group = dump_.groups[groups_.at(a.group)];
+  // The status does not tell numbers of messages and of collectives apart.
   const std::int64_t number = a.kind == ActionKind::collective ? call.seq : call.p2p_seq;
   if (call.launched_ns <= at_ns_) group.last_enqueued = number;
   if (rings_.timing && call.started_ns <= at_ns_) group.last_started = number;

@@ -33,4 +33,14 @@ struct SimulatedFlight {
 SimulatedFlight simulate_flight(std::uint64_t seed);
 SimulatedFlight simulate_fault(FaultKind kind, std::uint64_t seed);
 
+// Two ranks with a fault each, both of which show. `culprits` and `accepted` are those of both: a
+// true verdict names one of the two or both, and nobody else. `fault` is one of them.
+SimulatedFlight simulate_two_faults(std::uint64_t seed);
+
+// A job that goes on but for one rank that is always late.
+SimulatedFlight simulate_straggler(std::uint64_t seed);
+
+// Dumps asked for in the middle of work: calls are on their way, ranks are at different places.
+SimulatedFlight simulate_healthy(std::uint64_t seed);
+
 }  // namespace muster
