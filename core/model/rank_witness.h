@@ -41,6 +41,7 @@ struct RankWitness {
   std::optional<std::string> group;  // its name or description as the line has it
   std::optional<std::int64_t> seq;   // of the work in question
   std::optional<std::int64_t> enqueued, completed;
+  std::optional<std::int64_t> pending;  // works that the watchdog still held: fewer is behind
   std::optional<int> code;
   std::string op;  // "ALLREDUCE"; empty: not told
   std::optional<WallTime> at;
