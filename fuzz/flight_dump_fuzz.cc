@@ -31,11 +31,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static muster::FlightReaderScratch used;
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   const auto dump = muster::read_flight_dump(bytes, "rank_1", used);
+  if (dump) check_places(*dump);
+  if (size % 8 != 0) return 0;  // new memory for each would take most of the time
   muster::FlightReaderScratch fresh;
   const auto again = muster::read_flight_dump(bytes, "rank_1", fresh);
   MUSTER_CHECK(dump.has_value() == again.has_value(), "used memory changes nothing");
   if (!dump) return 0;
-  check_places(*dump);
   MUSTER_CHECK(dump->entries.size() == again->entries.size(), "used memory loses no entry");
   MUSTER_CHECK(dump->signatures == again->signatures, "used memory changes no signature");
   MUSTER_CHECK(dump->stacks == again->stacks && dump->frames == again->frames,

@@ -80,7 +80,7 @@ const NameRow kNames[] = {
     {"rank_99999999999999999999999", {}},
     // Names that PyTorch and others give.
     {"/tmp/nccl_trace_rank_0", 0},
-    {"/root/.cache/torch/nccl_trace_rank_15", 15},
+    {"/var/cache/torch/nccl_trace_rank_15", 15},
     {"comm_lib_trace_rank_1023", 1023},
     {"torchcomm_fr_trace_8", 8},
     {"comm_traces/rank_3", 3},
