@@ -280,7 +280,7 @@ bool Planter::add_extra() {
   a.step = step_;
   a.site = CallSite::lone_metric;
   a.group = draw_percent(rng_, 60) ? 0 : action(place).group;
-  a.signature = job_.signature("nccl:all_reduce", {2}, {2}, "Float");
+  a.signature = job_.signature("nccl:all_reduce", {5}, {5}, "Float");
   std::vector<Action> added = {a};
   a.kind = ActionKind::wait;
   added.push_back(a);
@@ -359,7 +359,10 @@ bool Planter::break_collective() {
     broken.got_out.assign(members.begin(), members.begin() + out);
     // Who did not get out is named where that is no more than half; most of a group are victims.
     if (static_cast<std::size_t>(out) * 2 >= members.size()) {
-      fault_.culprits.assign(members.begin() + out, members.end());
+      // Where more than half are left behind, the dumps speak against nobody.
+      if (static_cast<std::size_t>(out) * 2 >= members.size()) {
+        fault_.culprits.assign(members.begin() + out, members.end());
+      }
     }
     fault_.accepted = {Kind::fabric_partial};
   }
