@@ -5,8 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "core/flight/dump_reader.h"
 #include "core/flight/verdict.h"
 #include "core/flight/verdict_text.h"
+#include "tests/support/flight_scenarios.h"
 #include "tests/support/flight_simulator.h"
 
 // The judge on SIMULATED jobs with one known fault, none, or two. bench/flight_accuracy_bench.cc
@@ -104,6 +106,43 @@ TEST(Judge, NamesOnlyTheTrueStraggler) {
   }
   EXPECT_GT(named, 0U);
 }
+
+// ---- named incidents ---------------------------------------------------------------------------
+
+// The dumps of a scenario; those that come as bytes are read, and a refusal leaves them out.
+std::vector<FlightDump> dumps_of(const FlightScenario& scenario) {
+  std::vector<FlightDump> dumps = scenario.dumps;
+  FlightReaderScratch scratch;
+  for (const FlightFile& file : scenario.files) {
+    auto dump = read_flight_dump(file.bytes, file.name, scratch);
+    EXPECT_EQ(dump.has_value(), !scenario.refused) << file.name;
+    if (dump) dumps.push_back(std::move(*dump));
+  }
+  return dumps;
+}
+
+class Scenario : public testing::TestWithParam<FlightScenario> {};
+
+TEST_P(Scenario, IsJudgedAsAPersonWould) {
+  const FlightScenario& scenario = GetParam();
+  const std::vector<FlightDump> dumps = dumps_of(scenario);
+  const FlightAnalysis analysis = analyze_flight(dumps, scenario.witnesses);
+  if (scenario.expected.empty()) {
+    EXPECT_TRUE(analysis.verdicts.empty()) << told(analysis);
+    return;
+  }
+  ASSERT_FALSE(analysis.verdicts.empty());
+  const FlightVerdict& first = analysis.verdicts.front();
+  EXPECT_NE(std::find(scenario.expected.begin(), scenario.expected.end(), first.kind),
+            scenario.expected.end())
+      << told(analysis);
+  const std::vector<std::int32_t> wanted(scenario.culprits.begin(), scenario.culprits.end());
+  EXPECT_EQ(first.culprits, wanted) << told(analysis);
+  EXPECT_GE(first.confidence, scenario.least) << told(analysis);
+}
+
+INSTANTIATE_TEST_SUITE_P(Named, Scenario, testing::ValuesIn(flight_scenarios()),
+                         [](const auto& info) { return info.param.name; });
 
 }  // namespace
 }  // namespace muster

@@ -359,10 +359,7 @@ bool Planter::break_collective() {
     broken.got_out.assign(members.begin(), members.begin() + out);
     // Who did not get out is named where that is no more than half; most of a group are victims.
     if (static_cast<std::size_t>(out) * 2 >= members.size()) {
-      // Where more than half are left behind, the dumps speak against nobody.
-      if (static_cast<std::size_t>(out) * 2 >= members.size()) {
-        fault_.culprits.assign(members.begin() + out, members.end());
-      }
+      fault_.culprits.assign(members.begin() + out, members.end());
     }
     fault_.accepted = {Kind::fabric_partial};
   }
