@@ -55,30 +55,31 @@ std::optional<double> unit_scale(std::string_view unit) {
 std::size_t parse_plain(std::string_view text, double& value) {
   static constexpr double kPowers[] = {1,   1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                        1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+  const auto is_digit = [&](std::size_t i) {
+    return i < text.size() && text[i] >= '0' && text[i] <= '9';
+  };
   std::uint64_t digits = 0;
-  std::size_t i = 0, count = 0, fraction = 0;
-  bool point = false;
-  for (; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c >= '0' && c <= '9') {
-      digits = digits * 10 + static_cast<std::uint64_t>(c - '0');
-      ++count;
-      fraction += point;
-    } else if (c == '.' && !point && count > 0) {
-      point = true;
-    } else {
-      break;
-    }
+  std::size_t i = 0, fraction = 0;
+  const auto take = [&] { digits = digits * 10 + static_cast<std::uint64_t>(text[i++] - '0'); };
+  while (is_digit(i)) take();
+  if (i == 0) return 0;
+  if (i < text.size() && text[i] == '.') {
+    const std::size_t from = ++i;
+    while (is_digit(i)) take();
+    fraction = i - from;
+    if (fraction == 0) return 0;
   }
   const bool goes_on = i < text.size() && (text[i] == 'e' || text[i] == 'E' || text[i] == '.');
-  if (count == 0 || count > 15 || goes_on || (point && fraction == 0)) return 0;
+  if (goes_on || i - (fraction > 0) > 15) return 0;
   value = static_cast<double>(digits) / kPowers[fraction];
   return i;
 }
 
 // Unit in front of the table's search: the four that fill nearly every cell.
 double common_scale(std::string_view unit) {
-  if (unit == " W" || unit == " %" || unit == " MHz") return 1;
+  if (unit.size() == 2) return unit == " W" || unit == " %" ? 1 : 0;
+  if (unit.size() != 4) return 0;
+  if (unit == " MHz") return 1;
   return unit == " MiB" ? 1048576.0 : 0;
 }
 

@@ -1,6 +1,8 @@
 #include "core/telemetry/csv_columns.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 
 #include "base/limits.h"
 #include "base/text.h"
@@ -290,6 +292,31 @@ CsvColumn column_by_content(std::string_view cell, std::vector<Metric>& taken) {
   return column;
 }
 
+// Cells of a line that holds quotes: a separator between two of them is part of the cell.
+void split_quoted(std::string_view line, char separator, std::vector<std::string_view>& cells,
+                  std::size_t limit) {
+  while (cells.size() < limit) {
+    const std::size_t from = line.find_first_not_of(' ');
+    std::size_t close = std::string_view::npos;
+    if (from != std::string_view::npos && line[from] == '"') close = line.find('"', from + 1);
+    const bool quoted = close != std::string_view::npos;
+    const std::size_t end = line.find(separator, quoted ? close : 0);
+    cells.push_back(quoted ? line.substr(from + 1, close - from - 1) : line.substr(0, end));
+    if (end == std::string_view::npos) return;
+    line.remove_prefix(end + 1);
+  }
+}
+
+// The highest bit of each of the eight bytes at `at` that equals `c`, the first byte lowest.
+std::uint64_t bytes_equal(const char* at, char c) {
+  static_assert(std::endian::native == std::endian::little);
+  constexpr std::uint64_t kOnes = 0x0101010101010101U, kLow = 0x7f * kOnes;
+  std::uint64_t bytes = 0;
+  std::memcpy(&bytes, at, sizeof bytes);
+  bytes ^= kOnes * static_cast<unsigned char>(c);
+  return ~(((bytes & kLow) + kLow) | bytes | kLow);
+}
+
 }  // namespace
 
 CsvLayout bind_heading(std::string_view line, const std::vector<ColumnMapping>& mapping) {
@@ -330,24 +357,24 @@ CsvLayout bind_by_content(std::string_view line) {
 void split_cells(std::string_view line, char separator, std::vector<std::string_view>& cells,
                  std::size_t limit) {
   cells.clear();
-  while (cells.size() < limit) {
-    std::size_t from = line.find_first_not_of(' ');
-    std::size_t end = std::string_view::npos;
-    if (from != std::string_view::npos && line[from] == '"') {
-      const std::size_t close = line.find('"', from + 1);
-      if (close != std::string_view::npos) {
-        end = line.find(separator, close);
-        cells.push_back(line.substr(from + 1, close - from - 1));
-        if (end == std::string_view::npos) return;
-        line.remove_prefix(end + 1);
-        continue;
-      }
+  if (line.find('"') != std::string_view::npos) return split_quoted(line, separator, cells, limit);
+  const char* cell = line.data();
+  const auto cut = [&](const char* at) {
+    cells.emplace_back(cell, static_cast<std::size_t>(at - cell));
+    cell = at + 1;
+    return cells.size() < limit;
+  };
+  const char* at = cell;
+  const char* const end = at + line.size();
+  for (; end - at >= 8; at += 8) {
+    for (std::uint64_t hits = bytes_equal(at, separator); hits != 0; hits &= hits - 1) {
+      if (!cut(at + std::countr_zero(hits) / 8)) return;
     }
-    end = line.find(separator);
-    cells.push_back(line.substr(0, end));
-    if (end == std::string_view::npos) return;
-    line.remove_prefix(end + 1);
   }
+  for (; at != end; ++at) {
+    if (*at == separator && !cut(at)) return;
+  }
+  cut(end);
 }
 
 }  // namespace muster

@@ -298,15 +298,17 @@ class CsvDecoder final : public Decoder {
   }
 
   void read_metric(const CsvColumn& column, std::string_view cell) {
-    Reading reading = number(cell, column.scale);
-    if (column.metric == Metric::mig_mode && cell == "Disabled") reading = Reading::of(0);
-    if (column.metric == Metric::recovery_action) reading = recovery_action(cell, reading);
-    if (!column.repeats) {
-      readings_.push_back({column.metric, reading});
-      return;
+    // In place: a copy of what was just written costs more than reading the cell.
+    MetricReading& slot = column.repeats ? repeated_ : readings_.emplace_back();
+    slot.metric = column.metric;
+    slot.reading = number(cell, column.scale);
+    if (column.metric == Metric::mig_mode && cell == "Disabled") slot.reading = Reading::of(0);
+    if (column.metric == Metric::recovery_action) {
+      slot.reading = recovery_action(cell, slot.reading);
     }
+    if (!column.repeats) return;
     for (MetricReading& r : readings_) {
-      if (r.metric == column.metric && !r.reading.has_value()) r.reading = reading;
+      if (r.metric == column.metric && !r.reading.has_value()) r.reading = slot.reading;
     }
   }
 
@@ -388,6 +390,7 @@ class CsvDecoder final : public Decoder {
   TimeReader time_;
   std::vector<std::string_view> cells_;
   std::vector<MetricReading> readings_, split_;
+  MetricReading repeated_{};
   std::vector<std::string> wide_series_;
   std::string group_, decimal_;
 };
