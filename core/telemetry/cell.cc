@@ -71,7 +71,8 @@ std::size_t parse_plain(std::string_view text, double& value) {
   }
   const bool goes_on = i < text.size() && (text[i] == 'e' || text[i] == 'E' || text[i] == '.');
   if (goes_on || i - (fraction > 0) > 15) return 0;
-  value = static_cast<double>(digits) / kPowers[fraction];
+  value = static_cast<double>(digits);
+  if (fraction > 0) value /= kPowers[fraction];
   return i;
 }
 
