@@ -1,12 +1,11 @@
 #include "core/telemetry/csv_columns.h"
 
 #include <algorithm>
-#include <bit>
-#include <cstring>
 
 #include "base/limits.h"
 #include "base/text.h"
 #include "base/timestamp.h"
+#include "core/telemetry/byte_scan.h"
 #include "core/telemetry/cell.h"
 #include "core/telemetry/fleet.h"
 
@@ -307,16 +306,6 @@ void split_quoted(std::string_view line, char separator, std::vector<std::string
   }
 }
 
-// The highest bit of each of the eight bytes at `at` that equals `c`, the first byte lowest.
-std::uint64_t bytes_equal(const char* at, char c) {
-  static_assert(std::endian::native == std::endian::little);
-  constexpr std::uint64_t kOnes = 0x0101010101010101U, kLow = 0x7f * kOnes;
-  std::uint64_t bytes = 0;
-  std::memcpy(&bytes, at, sizeof bytes);
-  bytes ^= kOnes * static_cast<unsigned char>(c);
-  return ~(((bytes & kLow) + kLow) | bytes | kLow);
-}
-
 }  // namespace
 
 CsvLayout bind_heading(std::string_view line, const std::vector<ColumnMapping>& mapping) {
@@ -367,8 +356,8 @@ void split_cells(std::string_view line, char separator, std::vector<std::string_
   const char* at = cell;
   const char* const end = at + line.size();
   for (; end - at >= 8; at += 8) {
-    for (std::uint64_t hits = bytes_equal(at, separator); hits != 0; hits &= hits - 1) {
-      if (!cut(at + std::countr_zero(hits) / 8)) return;
+    for (auto hits = bytes_equal(load_bytes(at), separator); hits != 0; hits &= hits - 1) {
+      if (!cut(at + first_byte(hits))) return;
     }
   }
   for (; at != end; ++at) {
