@@ -5,6 +5,8 @@
 #include <charconv>
 #include <system_error>
 
+#include "base/plain_number.h"
+
 namespace muster {
 namespace {
 
@@ -56,6 +58,8 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 }
 
 std::optional<double> parse_double(std::string_view text) {
+  double value = 0;
+  if (!text.empty() && read_plain_number(text, value) == text.size()) return value;
   return parse_whole<double>(text);
 }
 std::optional<std::int64_t> parse_int(std::string_view text) {

@@ -4,7 +4,8 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
-#include <string>
+
+#include "base/plain_number.h"
 
 namespace muster::progress {
 namespace {
@@ -136,32 +137,11 @@ std::optional<double> take_unit(std::string_view& text) {
   return std::nullopt;
 }
 
-}  // namespace
-
-namespace {
-
-// Powers of ten that a double holds exactly.
-constexpr std::array<double, 16> kPowersOfTen = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                                 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
-
-// "0.703", "53012": up to 15 digits without comma, exponent or suffix. Both parts are exact in a
-// double, so their quotient is the nearest value, as from_chars would give it. Most numbers of a
-// log are of this form, and this is several times faster.
+// Most numbers of a log are plain: without comma, exponent or suffix.
 bool take_plain(std::string_view& text, double& value) {
-  const std::size_t size = text.size();
-  std::int64_t mantissa = 0;
-  std::size_t i = 0;
-  while (i < size && i < 16 && is_digit(text[i])) mantissa = mantissa * 10 + (text[i++] - '0');
-  std::size_t fraction = 0;
-  if (i < size && text[i] == '.') {
-    const std::size_t point = i++;
-    while (i < size && i < 17 && is_digit(text[i])) mantissa = mantissa * 10 + (text[i++] - '0');
-    fraction = i - point - 1;
-  }
-  if (i == 0 || i > 15 || (i < size && (text[i] == ',' || is_word(text[i])))) return false;
-  if (fraction + 1 == i) return false;  // "." or ".5": the careful way
-  value = static_cast<double>(mantissa) / kPowersOfTen[fraction];
-  text.remove_prefix(i);
+  const std::size_t used = read_plain_number(text, value);
+  if (used == 0 || (used < text.size() && (text[used] == ',' || is_word(text[used])))) return false;
+  text.remove_prefix(used);
   return true;
 }
 

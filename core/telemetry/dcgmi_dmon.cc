@@ -109,7 +109,8 @@ class DcgmiDmonDecoder final : public LineDecoder {
     if (torn) return damaged(sink, NoteKind::truncated, "the last line is cut");
     auto columns = parse_heading(line);
     if (!columns) return;
-    if (!columns_.empty()) sink.note({NoteKind::schema, "the heading changed", line_number(), {}, {}});
+    if (!columns_.empty())
+      sink.note({NoteKind::schema, "the heading changed", line_number(), {}, {}});
     columns_ = std::move(*columns);
     heading_text_ = line;
     row_size_ = 0;
@@ -120,7 +121,8 @@ class DcgmiDmonDecoder final : public LineDecoder {
     const auto id = cells_.size() > 1 ? parse_uint(cells_[1]) : std::nullopt;
     const NoteKind kind = torn ? NoteKind::truncated : NoteKind::damaged_line;
     if (!id) {
-      if (!note_tool_text(line, line_number(), sink)) damaged(sink, kind, "neither a row nor a heading");
+      if (!note_tool_text(line, line_number(), sink))
+        damaged(sink, kind, "neither a row nor a heading");
       return;
     }
     if (columns_.empty()) return damaged(sink, kind, "before the heading");

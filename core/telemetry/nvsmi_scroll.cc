@@ -160,7 +160,8 @@ class ScrollDecoder : public LineDecoder {
     } else if (line.starts_with('#')) {
       on_heading(line, sink, torn);
     } else if (line[0] < '0' || line[0] > '9') {
-      if (!note_tool_text(line, line_number(), sink)) damaged(sink, kind, "neither a row nor a heading");
+      if (!note_tool_text(line, line_number(), sink))
+        damaged(sink, kind, "neither a row nor a heading");
     } else if (!heading_) {
       damaged(sink, NoteKind::damaged_line, "before the heading");
     } else {
