@@ -13,6 +13,13 @@ namespace {
 constexpr std::size_t kStampReach = 64;  // a stamp starts in the first bytes of its line
 constexpr int kMaxRank = 1'000'000;
 
+// Cheap, in front of take_launcher_tag: nearly no line has a tag.
+bool may_be_tag(std::string_view text) {
+  if (text.empty()) return false;
+  if (text[0] != '[') return is_digit(text[0]);
+  return text.size() > 1 && (text[1] == 'd' || lower(text[1]) == 'r');
+}
+
 // "N: " of srun -l and "[defaultN]:" or "[rankN]:" of torchrun; true when something was taken.
 bool take_launcher_tag(std::string_view& text, std::optional<int>& rank) {
   std::string_view rest = text;
@@ -143,7 +150,7 @@ void skip_log_words(std::string_view& text, std::optional<int>& rank) {
   for (;;) {
     std::string_view rest = text;
     if (rest.starts_with(' ')) rest.remove_prefix(1);
-    if (take_launcher_tag(rest, rank)) {
+    if (may_be_tag(rest) && take_launcher_tag(rest, rank)) {
       text = rest;
       continue;
     }
@@ -205,7 +212,7 @@ LineHead parse_line_head(std::string_view line) {
   for (int i = 0; i < 3; ++i) {  // collector's stamp, launcher's tag, the trainer's own stamp
     if (line.empty()) break;
     bool any = false;
-    if (line[0] == '[' || is_digit(line[0])) any = take_launcher_tag(line, head.rank);
+    if (may_be_tag(line)) any = take_launcher_tag(line, head.rank);
     if (take_stamp(line, head.time)) {
       any = true;
       skip_cri(line);

@@ -137,17 +137,8 @@ std::optional<double> take_unit(std::string_view& text) {
   return std::nullopt;
 }
 
-// Most numbers of a log are plain: without comma, exponent or suffix.
-bool take_plain(std::string_view& text, double& value) {
-  const std::size_t used = read_plain_number(text, value);
-  if (used == 0 || (used < text.size() && (text[used] == ',' || is_word(text[used])))) return false;
-  text.remove_prefix(used);
-  return true;
-}
-
-}  // namespace
-
-std::optional<double> take_number(std::string_view& text) {
+// With group commas, an exponent, a suffix, or more digits than read_plain_number takes.
+std::optional<double> take_careful(std::string_view& text) {
   std::string_view rest = text;
   const bool negative = rest.starts_with('-');
   if (negative || rest.starts_with('+')) rest.remove_prefix(1);
@@ -158,10 +149,6 @@ std::optional<double> take_number(std::string_view& text) {
     return special;
   }
   double value = 0;
-  if (take_plain(rest, value)) {
-    text = rest;
-    return negative ? -value : value;
-  }
   std::array<char, kMaxNumberChars> digits;
   std::size_t length = 0;
   std::size_t used = copy_digits(rest, digits, length);
@@ -172,6 +159,22 @@ std::optional<double> take_number(std::string_view& text) {
   value *= suffix_scale(rest);
   text = rest;
   return negative ? -value : value;
+}
+
+}  // namespace
+
+std::optional<double> take_number(std::string_view& text) {
+  // Most numbers of a log are plain: without comma, exponent or suffix.
+  const std::size_t sign = !text.empty() && (text[0] == '-' || text[0] == '+') ? 1 : 0;
+  double value = 0;
+  const std::size_t used = read_plain_number(text.substr(sign), value);
+  const std::size_t end = sign + used;
+  if (used == 0 || (end < text.size() && (text[end] == ',' || is_word(text[end])))) {
+    return take_careful(text);
+  }
+  if (text[0] == '-') value = -value;
+  text.remove_prefix(end);
+  return value;
 }
 
 std::optional<std::int64_t> take_count(std::string_view& text) {

@@ -113,16 +113,14 @@ bool speaks_of_saving(std::string_view body) {
 StepLineKind read_named(std::string_view body, StepRecord& record) {
   const auto name = find_step_name(body);
   if (!name) return StepLineKind::none;
-  StepRecord read;
   std::string_view rest = name->after;
-  if (!take_step(rest, read)) return StepLineKind::none;
-  const FieldCount before = read_step_fields(name->before, read);
-  const FieldCount after = read_step_fields(rest, read);
+  if (!take_step(rest, record)) return StepLineKind::none;
+  const FieldCount before = read_step_fields(name->before, record);
+  const FieldCount after = read_step_fields(rest, record);
   const int metrics = before.metrics + after.metrics;
-  const bool bare = read.target_step && is_bare(rest) && is_bare(name->before);
+  const bool bare = record.target_step && is_bare(rest) && is_bare(name->before);
   if (metrics == 0 && !after.eval && !bare) return StepLineKind::none;
-  if (!read.loss && !after.eval && speaks_of_saving(body)) return StepLineKind::none;
-  record = read;
+  if (!record.loss && !after.eval && speaks_of_saving(body)) return StepLineKind::none;
   if (names_evaluation(name->before)) return StepLineKind::evaluation;
   return after.eval && !after.timed ? StepLineKind::evaluation : StepLineKind::step;
 }
