@@ -5,8 +5,6 @@
 #include <cmath>
 #include <limits>
 
-#include "base/plain_number.h"
-
 namespace muster::progress {
 namespace {
 
@@ -137,8 +135,9 @@ std::optional<double> take_unit(std::string_view& text) {
   return std::nullopt;
 }
 
-// With group commas, an exponent, a suffix, or more digits than read_plain_number takes.
-std::optional<double> take_careful(std::string_view& text) {
+}  // namespace
+
+std::optional<double> take_careful_number(std::string_view& text) {
   std::string_view rest = text;
   const bool negative = rest.starts_with('-');
   if (negative || rest.starts_with('+')) rest.remove_prefix(1);
@@ -161,23 +160,7 @@ std::optional<double> take_careful(std::string_view& text) {
   return negative ? -value : value;
 }
 
-}  // namespace
-
-std::optional<double> take_number(std::string_view& text) {
-  // Most numbers of a log are plain: without comma, exponent or suffix.
-  const std::size_t sign = !text.empty() && (text[0] == '-' || text[0] == '+') ? 1 : 0;
-  double value = 0;
-  const std::size_t used = read_plain_number(text.substr(sign), value);
-  const std::size_t end = sign + used;
-  if (used == 0 || (end < text.size() && (text[end] == ',' || is_word(text[end])))) {
-    return take_careful(text);
-  }
-  if (text[0] == '-') value = -value;
-  text.remove_prefix(end);
-  return value;
-}
-
-std::optional<std::int64_t> take_count(std::string_view& text) {
+std::optional<std::int64_t> take_careful_count(std::string_view& text) {
   std::int64_t value = 0;
   std::size_t digits = 0, used = 0, group = 0;
   bool commas = false;
