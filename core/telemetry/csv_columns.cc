@@ -8,6 +8,7 @@
 #include "core/telemetry/byte_scan.h"
 #include "core/telemetry/cell.h"
 #include "core/telemetry/fleet.h"
+#include "core/telemetry/throttle_reasons.h"
 
 namespace muster {
 namespace {
@@ -106,21 +107,6 @@ constexpr RoleName kRoles[] = {
     {"pod", Role::group},          {"partition", Role::group},
 };
 
-struct BitName {
-  std::string_view name;  // behind "clocks_throttle_reasons." or "clocks_event_reasons."
-  std::uint64_t bit;
-};
-constexpr BitName kBits[] = {
-    {"gpu_idle", 0x1},
-    {"applications_clocks_setting", 0x2},
-    {"sw_power_cap", 0x4},
-    {"hw_slowdown", 0x8},
-    {"sync_boost", 0x10},
-    {"sw_thermal_slowdown", 0x20},
-    {"hw_thermal_slowdown", 0x40},
-    {"hw_power_brake_slowdown", 0x80},
-};
-
 bool bind_nvidia(std::string_view name, CsvColumn& column) {
   for (const MetricName& m : kNvidia) {
     if (m.name != name) continue;
@@ -131,10 +117,10 @@ bool bind_nvidia(std::string_view name, CsvColumn& column) {
   }
   for (const std::string_view prefix : {"clocks_throttle_reasons.", "clocks_event_reasons."}) {
     if (!name.starts_with(prefix)) continue;
-    for (const BitName& b : kBits) {
-      if (name.substr(prefix.size()) != b.name) continue;
+    for (const ThrottleReason& reason : kThrottleReasons) {
+      if (name.substr(prefix.size()) != reason.name) continue;
       column.role = Role::throttle_bit;
-      column.bit = b.bit;
+      column.bit = reason.bit;
       return true;
     }
   }
