@@ -324,6 +324,10 @@ std::vector<const FlightDump*> FlightFleet::choose(std::span<const FlightDump> d
       notes_.push_back(dump.source + ": its name holds no rank; left out");
       continue;
     }
+    if (dump.entries.empty() && dump.cut_at) {
+      notes_.push_back(fmt::format("{}: begun and not written; as good as none", dump.source));
+      continue;
+    }
     if (const FlightGroup* stranger = group_without(dump)) {
       notes_.push_back(
           fmt::format("{}: rank {} by its name, but it is no member of its group {}; left out",

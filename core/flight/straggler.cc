@@ -17,6 +17,8 @@ constexpr double kLastShare = 0.5;
 // A lag below this, or below this share of the time between two calls, is noise.
 constexpr double kLeastLagMs = 1;
 constexpr double kLeastLagShare = 0.05;
+// The watchdogs look every 100 ms: offsets of clocks are known to twice that.
+constexpr double kClockNoiseMs = 200;
 
 struct Arrival {
   std::int32_t last = -1;
@@ -29,28 +31,62 @@ struct Tally {
   std::map<std::int32_t, std::vector<double>> lags_ms;  // of the rank that came last
 };
 
-// How late a rank came, on a scale where later is greater; nothing if not told.
-std::optional<double> lateness(const FlightRank& rank, std::uint32_t index, bool by_duration) {
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+// What the clock of each rank adds: a collective ends for all members at once, so the times at
+// which their watchdogs saw the ends differ by the clocks, and by a tick.
+std::unordered_map<std::int32_t, double> clock_offsets_ms(const FlightFleet& fleet,
+                                                          std::uint32_t id) {
+  const FleetGroup& group = fleet.groups()[id];
+  std::unordered_map<std::int64_t, std::int64_t> reference;
+  std::unordered_map<std::int32_t, double> offsets;
+  for (const std::int32_t member : group.ranks) {
+    const FlightRank* rank = fleet.find(member);
+    const FlightLane* lane = rank == nullptr ? nullptr : rank->lane(id);
+    if (lane == nullptr) continue;
+    std::vector<double> apart;
+    for (const std::uint32_t index : lane->collectives) {
+      const FlightEntry& entry = rank->entry(index);
+      if (entry.completed_seen_ns == FlightEntry::kAbsent) continue;
+      const auto [seen, first] = reference.try_emplace(entry.seq, entry.completed_seen_ns);
+      apart.push_back(static_cast<double>(entry.completed_seen_ns - seen->second) / 1e6);
+    }
+    if (!apart.empty()) offsets[member] = median(std::move(apart));
+  }
+  return offsets;
+}
+
+// How late a rank came, on a scale where later is greater; nothing if not told. `offset_ms`:
+// nothing to go by durations.
+std::optional<double> lateness(const FlightRank& rank, std::uint32_t index,
+                               std::optional<double> offset_ms) {
   const FlightEntry& entry = rank.entry(index);
-  if (by_duration) {
+  if (!offset_ms) {
     if (entry.duration_ms < 0 || !std::isfinite(entry.duration_ms)) return {};
     return -static_cast<double>(entry.duration_ms);
   }
   if (entry.created_ns == FlightEntry::kAbsent) return {};
-  return static_cast<double>(entry.created_ns) / 1e6;
+  return static_cast<double>(entry.created_ns) / 1e6 - *offset_ms;
 }
 
 Tally tally(const FlightFleet& fleet, std::uint32_t id, bool by_duration) {
   std::unordered_map<std::int64_t, Arrival> arrivals;
   const FleetGroup& group = fleet.groups()[id];
+  const auto offsets = clock_offsets_ms(fleet, id);
   for (const std::int32_t member : group.ranks) {
     const FlightRank* rank = fleet.find(member);
     const FlightLane* lane = rank == nullptr ? nullptr : rank->lane(id);
-    if (lane == nullptr) return {};
+    if (lane == nullptr || (!by_duration && !offsets.contains(member))) return {};
+    std::optional<double> offset_ms;
+    if (!by_duration) offset_ms = offsets.at(member);
     for (const std::uint32_t index : lane->collectives) {
       if (rank->status(index) != FlightStatus::done) continue;
       if (!is_synchronising(rank->call(index).family)) continue;
-      const auto late = lateness(*rank, index, by_duration);
+      const auto late = lateness(*rank, index, offset_ms);
       if (!late) continue;
       Arrival& a = arrivals[rank->entry(index).seq];
       if (a.members == 0 || *late < a.early) a.early = *late;
@@ -68,12 +104,6 @@ Tally tally(const FlightFleet& fleet, std::uint32_t id, bool by_duration) {
     result.lags_ms[a.last].push_back(a.late - a.early);
   }
   return result;
-}
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 // Time between two calls of the rank, ms.
@@ -116,7 +146,8 @@ std::map<std::int32_t, Standing> standings(const FlightFleet& fleet, bool by_dur
       s.least_share =
           std::min(s.least_share, static_cast<double>(last) / static_cast<double>(t.calls));
       const double lag = last == 0 ? 0 : median(lags->second);
-      const double floor = std::max(kLeastLagMs, kLeastLagShare * pace_ms(*own_rank, *lane));
+      const double floor = std::max(by_duration ? kLeastLagMs : kClockNoiseMs,
+                                    kLeastLagShare * pace_ms(*own_rank, *lane));
       if (lag < floor || lag < s.lag_ms) continue;
       s.lag_ms = lag;
       s.last = last;
@@ -154,7 +185,7 @@ std::optional<FlightVerdict> find_straggler(const FlightFleet& fleet) {
         fmt::format("rank {} comes last to {} of {} collectives of {}, {:.1f} ms late",
                     worst->first, s.last, s.calls, group.title(), s.lag_ms);
     verdict.why = by_duration ? "it spends the least time inside, so the others wait for it"
-                              : "by times of issue: a clock that is ahead looks the same; "
+                              : "by times of issue, to the 200 ms that the clocks are known; "
                                 "TORCH_NCCL_ENABLE_TIMING=1 would tell";
     return verdict;
   }

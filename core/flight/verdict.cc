@@ -71,6 +71,26 @@ bool written_at_work(const FlightRank& rank) {
   return silent >= 0 && silent < std::max(saves ? kSaveNs : kLeastNs, 2 * pause);
 }
 
+// Something has completed that the watchdog, which looks ten times a second, has not yet put away.
+bool completed_just_now(const FlightRank& rank) {
+  bool puts_away = false, fresh = false;
+  for (std::size_t i = rank.first_entry(); i < rank.dump().entries.size(); ++i) {
+    const FlightEntry& entry = rank.dump().entries[i];
+    puts_away = puts_away || entry.retired;
+    fresh = fresh || (entry.state == FlightState::completed && !entry.retired &&
+                      rank.status(static_cast<std::uint32_t>(i)) == FlightStatus::done);
+  }
+  return puts_away && fresh;
+}
+
+// Waits in dumps of a job at work are no hang. One watchdog may be stuck itself: half must agree.
+bool was_at_work(const FlightFleet& fleet) {
+  const auto& ranks = fleet.ranks();
+  const auto fresh = std::count_if(ranks.begin(), ranks.end(), completed_just_now);
+  return std::all_of(ranks.begin(), ranks.end(), written_at_work) ||
+         static_cast<std::size_t>(fresh) * 2 >= ranks.size();
+}
+
 bool nothing_was_issued(const FlightFleet& fleet) {
   return std::all_of(fleet.ranks().begin(), fleet.ranks().end(), [](const FlightRank& rank) {
     return rank.dump().entries.empty() && !rank.dump().cut_at;
@@ -127,8 +147,7 @@ FlightAnalysis analyze_flight(std::span<const FlightDump> dumps,
     return analysis;
   }
   const WaitGraph graph(fleet);
-  const bool at_work = std::all_of(fleet.ranks().begin(), fleet.ranks().end(), written_at_work);
-  if (at_work && !graph.waiting().empty()) {
+  if (was_at_work(fleet) && !graph.waiting().empty()) {
     analysis.notes.push_back(
         "the dumps were written while the ranks were at work: waits in them are no hang");
   } else {
