@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/live_run.h"
+#include "app/live_set.h"
 #include "base/text.h"
 #include "cmd/telemetry_options.h"
 #include "cmd/verbs.h"
@@ -79,10 +80,13 @@ class TriageVerb final : public Verb {
       if (!calibration) return console.fail(calibration.error());
       request->triage_options.calibration = std::move(*calibration);
     }
-    if (follow_ || has_live_source(*request, real_files())) return live(*request, console);
+    if (follow_ || has_live_source(request->sources, real_files())) return live(*request, console);
+    const StopOnSignal signals;
+    request->source_options.stop = signals.token();
     const auto answer = triage_once(*request, real_files(), system_clock());
-    if (!answer) return console.fail(answer.error());
-    return say(*answer, console);
+    const bool cut = signals.token().stop_requested();
+    const ExitStatus status = answer ? say(*answer, console) : console.fail(answer.error());
+    return cut ? ExitStatus::interrupted : status;
   }
 
  private:

@@ -65,7 +65,7 @@ TEST(RecordingWriter, ReadsBackWhatItWrote) {
   auto writer = RecordingWriter::create(path, false, clock);
   ASSERT_TRUE(writer);
   for (std::uint64_t i = 1; i <= 20000; ++i) (*writer)->row(numbered(i), "s", "n1");
-  (*writer)->note({NoteKind::gpu_lost, "lost", 0, {}, {}}, "s");
+  (*writer)->note({NoteKind::gpu_lost, "lost", 0, {}, {}}, "s", "n1");
   ASSERT_TRUE((*writer)->close());
   EXPECT_EQ((*writer)->rows(), 20000u);
   const Collect out = read_back(path);
