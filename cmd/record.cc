@@ -96,9 +96,9 @@ class RecordVerb final : public Verb {
   }
 
   void show(const RecordProgress& p) {
-    fmt::print(stderr, "\r{:>12} rows {:>12} bytes", p.rows, p.bytes);
-    if (p.blind > 0) fmt::print(stderr, "  {} blind", p.blind);
-    std::fputs("\x1b[K", stderr);
+    const std::string blind = p.blind > 0 ? fmt::format("  {} blind", p.blind) : "";
+    std::fputs(
+        fmt::format("\r{:>12} rows {:>12} bytes{}\x1b[K", p.rows, p.bytes, blind).c_str(), stderr);
     shown_ = true;
   }
   // A sentence does not follow the progress on its line.
