@@ -306,7 +306,7 @@ class RecordingDecoder final : public Decoder {
     }
     if (line_.unknown_names) tell_newer(sink);
     line_.row.readings = line_.readings;
-    if (line_.row.line == 0) line_.row.line = line_number_;
+    line_.row.line = line_of_source();
     sink.row(line_.row);
   }
 
@@ -317,10 +317,14 @@ class RecordingDecoder final : public Decoder {
   void note(TelemetrySink& sink) {
     const auto kind = find_name(kNotes, *line_.note);
     if (!kind) return tell_newer(sink);
-    const std::uint64_t number = line_.row.line == 0 ? line_number_ : line_.row.line;
     const SeriesKey& key = line_.row.key;
-    sink.note({static_cast<NoteKind>(*kind), line_.text, number, key.pci, key.index,
+    sink.note({static_cast<NoteKind>(*kind), line_.text, line_of_source(), key.pci, key.index,
                line_.row.source, key.host});
+  }
+
+  // The line of the first source, which may have none; our own where it is not known.
+  std::uint64_t line_of_source() const {
+    return line_.row.line == 0 && line_.row.source.empty() ? line_number_ : line_.row.line;
   }
 
   // When and where a line of the step log stood: keys that steps share with rows.

@@ -50,7 +50,7 @@ class Collect final : public TelemetrySink {
     out += (r.key.index ? std::to_string(*r.key.index) : "none") + "|";
     out += (r.key.rank ? std::to_string(*r.key.rank) : "none") + "|";
     out += (r.at ? std::to_string(wall_to_ns(*r.at)) : "none") + (r.at_has_zone ? "z|" : "|");
-    out += std::to_string(r.line);
+    out += std::to_string(r.line) + "|" + std::string(r.source);
     for (const MetricReading& m : r.readings) {
       out += " " + std::string(metric_row(m.metric).name) + "=";
       out += m.reading.has_value() ? std::to_string(std::bit_cast<std::uint64_t>(m.reading.value()))
@@ -121,7 +121,7 @@ class Generator {
     if (rng_() % 2) row.key.rank = static_cast<int>(rng_());
     if (rng_() % 4) row.at = wall_from_ns(static_cast<std::int64_t>(rng_()));
     row.at_has_zone = rng_() % 2;
-    row.line = rng_() % 1000 + 1;
+    row.line = rng_() % 1000;
     readings_.clear();
     for (std::size_t n = rng_() % 9; n > 0; --n) {
       readings_.push_back({static_cast<Metric>(rng_() % kMetricCount), reading()});
@@ -172,7 +172,8 @@ TEST(Recording, ReadsBackEveryRowBitForBit) {
   std::string text = encode_recording_head(wall_from_ns(1));
   std::vector<std::string> expected;
   for (int i = 0; i < 3000; ++i) {
-    const TelemetryRow row = generator.next();
+    TelemetryRow row = generator.next();
+    row.source = "nvml";
     expected.push_back(Collect::describe(row));
     text += encode_recording_row(row, "nvml", "");
   }
