@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
 #include <functional>
 #include <set>
@@ -59,6 +58,12 @@ std::string as_utf16(std::string_view text, bool big) {
   return out;
 }
 
+std::string make_pipe(const TemporaryFolder& folder) {
+  std::string path = folder.path() + "/pipe";
+  EXPECT_EQ(testing_support::run_shell("mkfifo " + testing_support::shell_word(path)).status, 0);
+  return path;
+}
+
 Result<SourceSummary> read(const std::vector<std::string>& sources, Files& files, Collect& out,
                            std::stop_token stop = {}) {
   SourceOptions options;
@@ -109,8 +114,7 @@ TEST(Sources, OfWindowsAreRead) {
 // Without a writer the opening of a pipe would wait for ever.
 TEST(Sources, EndAtAStopAlsoInAPipeWithoutAWriter) {
   const TemporaryFolder folder;
-  const std::string pipe = folder.path() + "/pipe";
-  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const std::string pipe = make_pipe(folder);
   std::stop_source stop;
   std::jthread later([&stop] { stop.request_stop(); });
   Collect out;
@@ -121,8 +125,7 @@ TEST(Sources, EndAtAStopAlsoInAPipeWithoutAWriter) {
 
 TEST(Sources, OfAPipeAreReadToItsLastWriter) {
   const TemporaryFolder folder;
-  const std::string pipe = folder.path() + "/pipe";
-  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const std::string pipe = make_pipe(folder);
   std::jthread writer([&] { folder.write("pipe", csv(0, 50)); });
   Collect out;
   ASSERT_TRUE(read({pipe}, real_files(), out));
@@ -176,8 +179,7 @@ TEST(LiveSet, NamesHostsByFiles) {
 
 TEST(LiveSet, NeverWaitsForAPipe) {
   const TemporaryFolder folder;
-  const std::string pipe = folder.path() + "/pipe";
-  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const std::string pipe = make_pipe(folder);
   EXPECT_TRUE(follow({pipe}, real_files(), 3).out.rows.empty());
   // The reader is there, so a writer does not wait either.
   const auto write = [&](int round) {

@@ -115,7 +115,9 @@ TEST(TopFrame, ARowOfAHostNamesItsWorstPhaseAndItsOddGpus) {
   EXPECT_EQ(row(2), " n3     16 compute           998  100    0s");
   EXPECT_EQ(row(3), " n4     16 communication     997  100    0s");
   EXPECT_EQ(row(4), " n5     16 unknown           996  100    0s");
-  EXPECT_EQ(row(5), "*n6     16 compute           995  100    0s  0 1 2 3 4 5 6 7 8 9 10 11 12 13 +2");
+  EXPECT_EQ(row(5),
+            "*n6     16 compute           995  100    0s  "
+            "0 1 2 3 4 5 6 7 8 9 10 11 12 13 +2");
   EXPECT_GE(frame.lines.size() - 5, 16U);
   EXPECT_NE(frame.lines.back().text.find("rows 1-19 of 20"), std::string::npos);
   // Eight a host: both.
