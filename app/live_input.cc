@@ -36,7 +36,7 @@ class TailInput final : public LiveInput {
       pipe_ = spec_.path == "-" || (info && info->type == FileInfo::Type::other);
     }
     // A pipe is never waited for, and one that is always full does not hold up the others.
-    while (stream_->ready({})) {
+    while (stream_->ready({}) && !options_.stop.stop_requested()) {
       const auto n = stream_->read(buffer_);
       if (!n) return n.error();
       if (*n == 0) return at_end();
