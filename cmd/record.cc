@@ -77,28 +77,29 @@ class RecordVerb final : public Verb {
     };
     const auto answer = record_sources(*request, options, real_files(), system_clock());
     clear();
-    if (!answer) return console.fail(answer.error());
-    return say(*answer, options, console);
+    const bool cut = !options.live && options.stop.stop_requested();
+    const ExitStatus status =
+        answer ? say(*answer, cut, options, console) : console.fail(answer.error());
+    return cut ? ExitStatus::interrupted : status;
   }
 
  private:
-  ExitStatus say(const RecordAnswer& answer, const RecordOptions& options, Console& console) const {
+  ExitStatus say(const RecordAnswer& answer, bool cut, const RecordOptions& options,
+                 Console& console) const {
     // Of live sources the report has told while it was so.
     for (std::size_t i = 0; !options.live && i < answer.summary.blind.size(); ++i) {
       const Blind& blind = answer.summary.blind[i];
       console.complain("not read: " + blind.source + ": " + blind.reason);
     }
-    const bool cut = !options.live && options.stop.stop_requested();
     console.complain(fmt::format("{}{} rows, {} bytes in {}", cut ? "stopped: " : "",
                                  answer.total.rows, answer.total.bytes, output_));
-    if (cut) return ExitStatus::interrupted;
     return answer.summary.blind.empty() ? ExitStatus::ok : ExitStatus::warning;
   }
 
   void show(const RecordProgress& p) {
     const std::string blind = p.blind > 0 ? fmt::format("  {} blind", p.blind) : "";
-    std::fputs(
-        fmt::format("\r{:>12} rows {:>12} bytes{}\x1b[K", p.rows, p.bytes, blind).c_str(), stderr);
+    std::fputs(fmt::format("\r{:>12} rows {:>12} bytes{}\x1b[K", p.rows, p.bytes, blind).c_str(),
+               stderr);
     shown_ = true;
   }
   // A sentence does not follow the progress on its line.
