@@ -145,7 +145,7 @@ std::vector<Sample> library_samples() {
       {"gtest_in_a_test", r, angled("base/a_test.cc", "gtest/gtest.h"), ""},
       {"socket_in_edge", r, angled("edge/net/a.cc", "sys/socket.h"), ""},
       {"cli_elsewhere", r, angled("cmd/a.cc", "CLI/CLI.hpp"), "belongs to cmd/options.cc"},
-      {"toml_elsewhere", r, angled("edge/net/a.cc", "toml++/toml.h"), "belongs to edge/config/"},
+      {"toml_elsewhere", r, angled("edge/net/a.cc", "toml++/toml.h"), "belongs to edge/config/toml_document.cc"},
       {"httplib_elsewhere", r, angled("app/a.cc", "httplib.h"), "belongs to edge/net/"},
       {"sqlite_elsewhere", r, angled("core/x/a.cc", "sqlite3.h"), "belongs to edge/store/"},
       {"zstd_elsewhere", r, angled("edge/net/a.cc", "zstd.h"), "belongs to edge/record/"},
