@@ -119,6 +119,37 @@ std::uint32_t line_of_deep_name(std::string_view text) {
   return 0;
 }
 
+bool is_refused_by_assertion(std::string_view text) {
+  try {
+    (void)toml::parse(text);
+    return false;
+  } catch (const toml::parse_error&) {
+    return false;
+  } catch (const TomlAssertion&) {
+    return true;
+  }
+}
+
+// An assertion has no place. It comes at the first fault of the file, so the lines up to its own
+// show it and fewer do not: halving finds it.
+TomlPlace place_of_assertion(std::string_view text) {
+  std::vector<std::size_t> ends;  // of the lines
+  for (std::size_t at = text.find('\n'); at != std::string_view::npos;
+       at = text.find('\n', at + 1)) {
+    ends.push_back(at + 1);
+  }
+  std::size_t low = 0, high = ends.size();
+  while (low < high) {
+    const std::size_t middle = (low + high) / 2;
+    if (is_refused_by_assertion(text.substr(0, ends[middle]))) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return {static_cast<std::uint32_t>(low + 1), 1};
+}
+
 }  // namespace
 
 const TomlNode* TomlNode::find(std::string_view name) const {
@@ -143,7 +174,10 @@ Result<TomlNode> parse_toml(std::string_view text, const std::string& name) {
         Errc::invalid_input,
         fmt::format("{}: {}", toml_place(name, place_of(e.source())), e.description()));
   } catch (const TomlAssertion&) {
-    return make_error(Errc::invalid_input, name + ": not TOML: a name is missing after a \"[\"");
+    return make_error(
+        Errc::invalid_input,
+        toml_place(name, place_of_assertion(text)) +
+            ": not TOML: a name of letters, digits, - and _ is due, or one in quotes");
   }
 }
 
