@@ -58,6 +58,18 @@ TEST(TomlDocument, IsBounded) {
                  "f"));
 }
 
+// A letter behind the backslash that joins lines is no blank; toml++ by itself does not know.
+TEST(TomlDocument, LettersOfOtherScripts) {
+  const auto document = parse_toml("a = \"\"\"x\\\n \xc3\xa9\"\"\" # \xc3\xa9\n", "f");
+  ASSERT_TRUE(document) << document.error().context;
+  EXPECT_EQ(document->find("a")->text, "x\xc3\xa9");
+  for (const char* bad :
+       {"\xc3\xa9", "a\xc3\xa9 = 1", "a = 1\xc3\xa9", "a = \xd2\x99", "[\xd2\x99]",
+        "a = \"\"\"\\\xc3\xa9\"\"\"", "a \xc3\xa9= 1", "[a]\xc2\xa1"}) {
+    EXPECT_FALSE(parse_toml(bad, "f")) << bad;
+  }
+}
+
 TEST(TomlDocument, ValuesWithTheirPlaces) {
   const auto document = parse_toml(
       "z = 'x'\n[t]\ni = 7\nn = 0.5\nb = true\nd = 2026-01-01\nl = [1, \"a\"]\na = {k = 1}\n", "f");
