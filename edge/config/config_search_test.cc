@@ -49,91 +49,85 @@ TEST(ConfigSearch, RefusesWhatCannotBeRead) {
   }
 }
 
+struct PlaceRow {
+  const char* name;
+  ConfigChoice choice;
+  std::map<std::string, std::string> environment;
+  std::vector<std::string> there;
+  const char* path;
+  const char* place;
+};
+const std::string kUsers = "/h/.config/muster/muster.toml";
+const std::string kMachines = "/etc/muster/muster.toml";
+const PlaceRow kPlaces[] = {
+    {"nothing", {}, kHome, {}, "", "the folder of the machine"},
+    {"no home", {}, {}, {kUsers}, "", "the folder of the machine"},
+    {"an empty home", {}, {{"HOME", ""}}, {"/.config/muster/muster.toml"}, "", "the folder of the"},
+    {"the machine", {}, kHome, {kMachines}, "/etc/muster/muster.toml", "the folder of the machine"},
+    {"the user first",
+     {},
+     kHome,
+     {kMachines, kUsers},
+     "/h/.config/muster/muster.toml",
+     "the folder of the user"},
+    {"xdg",
+     {},
+     {{"HOME", "/h"}, {"XDG_CONFIG_HOME", "/x"}},
+     {kUsers, "/x/muster/muster.toml"},
+     "/x/muster/muster.toml",
+     "the folder of the user"},
+    {"xdg not absolute",
+     {},
+     {{"HOME", "/h"}, {"XDG_CONFIG_HOME", "x"}},
+     {kUsers, "x/muster/muster.toml"},
+     "/h/.config/muster/muster.toml",
+     "the folder of the user"},
+    {"xdg empty",
+     {},
+     {{"HOME", "/h"}, {"XDG_CONFIG_HOME", ""}},
+     {kUsers},
+     "/h/.config/muster/muster.toml",
+     "the folder of the user"},
+    {"the working folder",
+     {},
+     kHome,
+     {kMachines, kUsers, "muster.toml"},
+     "muster.toml",
+     "the working folder"},
+    {"the run",
+     {"", "/r"},
+     kHome,
+     {kUsers, "muster.toml", "/r/muster.toml"},
+     "/r/muster.toml",
+     "the folder of the run"},
+    {"the run, with a slash",
+     {"", "/r/"},
+     kHome,
+     {"/r/muster.toml"},
+     "/r/muster.toml",
+     "the folder of the run"},
+    {"a run without", {"", "/r"}, kHome, {"muster.toml"}, "muster.toml", "the working folder"},
+    {"the variable",
+     {"", "/r"},
+     {{"MUSTER_CONFIG", "v"}},
+     {"v", "/r/muster.toml"},
+     "v",
+     "MUSTER_CONFIG"},
+    {"an empty variable",
+     {},
+     {{"MUSTER_CONFIG", ""}},
+     {"muster.toml"},
+     "muster.toml",
+     "the working folder"},
+    {"the option",
+     {"f", "/r"},
+     {{"MUSTER_CONFIG", "v"}},
+     {"f", "v", "/r/muster.toml"},
+     "f",
+     "--config"},
+};
 TEST(ConfigSearch, TheFirstThatIsThere) {
-  struct Row {
-    const char* name;
-    ConfigChoice choice;
-    std::map<std::string, std::string> environment;
-    std::vector<std::string> there;
-    const char* path;
-    const char* place;
-  };
-  const auto& home = kHome;
-  const std::string users = "/h/.config/muster/muster.toml";
-  const std::string machines = "/etc/muster/muster.toml";
-  const Row rows[] = {
-      {"nothing", {}, home, {}, "", "the folder of the machine"},
-      {"no home", {}, {}, {users}, "", "the folder of the machine"},
-      {"an empty home",
-       {},
-       {{"HOME", ""}},
-       {"/.config/muster/muster.toml"},
-       "",
-       "the folder of the"},
-      {"the machine", {}, home, {machines}, "/etc/muster/muster.toml", "the folder of the machine"},
-      {"the user first",
-       {},
-       home,
-       {machines, users},
-       "/h/.config/muster/muster.toml",
-       "the folder of the user"},
-      {"xdg",
-       {},
-       {{"HOME", "/h"}, {"XDG_CONFIG_HOME", "/x"}},
-       {users, "/x/muster/muster.toml"},
-       "/x/muster/muster.toml",
-       "the folder of the user"},
-      {"xdg not absolute",
-       {},
-       {{"HOME", "/h"}, {"XDG_CONFIG_HOME", "x"}},
-       {users, "x/muster/muster.toml"},
-       "/h/.config/muster/muster.toml",
-       "the folder of the user"},
-      {"xdg empty",
-       {},
-       {{"HOME", "/h"}, {"XDG_CONFIG_HOME", ""}},
-       {users},
-       "/h/.config/muster/muster.toml",
-       "the folder of the user"},
-      {"the working folder",
-       {},
-       home,
-       {machines, users, "muster.toml"},
-       "muster.toml",
-       "the working folder"},
-      {"the run",
-       {"", "/r"},
-       home,
-       {users, "muster.toml", "/r/muster.toml"},
-       "/r/muster.toml",
-       "the folder of the run"},
-      {"the run, with a slash",
-       {"", "/r/"},
-       home,
-       {"/r/muster.toml"},
-       "/r/muster.toml",
-       "the folder of the run"},
-      {"a run without", {"", "/r"}, home, {"muster.toml"}, "muster.toml", "the working folder"},
-      {"the variable",
-       {"", "/r"},
-       {{"MUSTER_CONFIG", "v"}},
-       {"v", "/r/muster.toml"},
-       "v",
-       "MUSTER_CONFIG"},
-      {"an empty variable",
-       {},
-       {{"MUSTER_CONFIG", ""}},
-       {"muster.toml"},
-       "muster.toml",
-       "the working folder"},
-      {"the option",
-       {"f", "/r"},
-       {{"MUSTER_CONFIG", "v"}},
-       {"f", "v", "/r/muster.toml"},
-       "f",
-       "--config"},
-  };
-  for (const Row& row : rows) {
+  for (const PlaceRow& row : kPlaces) {
     MemoryFiles files;
     for (const std::string& path : row.there) files.add(path, "# " + path);
     const auto found = find_config(files, FakeEnvironment(row.environment), row.choice);
