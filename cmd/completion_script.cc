@@ -47,9 +47,15 @@ std::string quoted(std::string_view text, Shell shell) {
   return out + "'";
 }
 
-// The rows of --help and --json, which every verb has.
+// The rows of --help and --json, which every verb has, and of --config.
 std::vector<OptionRow> with_common(const VerbForm& verb) {
   std::vector<OptionRow> rows = verb.options;
+  const bool configurable =
+      std::any_of(rows.begin(), rows.end(), [](const OptionRow& row) { return !row.key.empty(); });
+  if (configurable) {
+    rows.push_back(
+        {"--config", "FILE", "this muster.toml and no other", {}, OptionRow::Type::text, nullptr});
+  }
   rows.push_back(
       {"--json", "", "one JSON document on standard output", {}, OptionRow::Type::flag, nullptr});
   rows.push_back({"-h,--help", "", "explains the verb", {}, OptionRow::Type::flag, nullptr});
@@ -83,7 +89,7 @@ Words words_of(const std::vector<VerbForm>& verbs) {
 
 std::string bash_values(const VerbForm& verb) {
   std::string out;
-  for (const OptionRow& row : verb.options) {
+  for (const OptionRow& row : with_common(verb)) {
     if (!is_option(row) || !takes_value(row)) continue;
     std::vector<std::string> patterns;
     for (const std::string& name : names_of(row)) {

@@ -20,6 +20,12 @@ OptionRow option(std::string names, std::string value, std::vector<std::string> 
           nullptr};
 }
 
+OptionRow configured(std::string names, std::string value, std::string_view key) {
+  OptionRow row = option(std::move(names), std::move(value));
+  row.key = key;
+  return row;
+}
+
 std::vector<VerbForm> forms() {
   return {
       {"triage",
@@ -27,6 +33,7 @@ std::vector<VerbForm> forms() {
        {option("-f,--follow", ""), option("--rule", "WORD", {"continuous", "two-samples"}),
         option("-o,--output", "FILE"), option("SOURCE", "SOURCE")}},
       {"config check", "explains the configuration", {option("--config", "FILE")}},
+      {"agent", "serves pages", {configured("--listen", "ADDRESS:PORT", "agent.listen")}},
       {"config show", "prints it", {}},
       {"completion", "the script", {option("SHELL", "WORD", {"bash", "zsh", "fish"})}},
   };
@@ -51,7 +58,7 @@ struct OfferRow {
 };
 
 const OfferRow kOffers[] = {
-    {"verbs", {"muster", ""}, "triage\nconfig\ncompletion\n--help\n--version\n"},
+    {"verbs", {"muster", ""}, "triage\nconfig\nagent\ncompletion\n--help\n--version\n"},
     {"verb_begun", {"muster", "co"}, "config\ncompletion\n"},
     {"no_such_verb", {"muster", "zz"}, "\n"},
     {"options",
@@ -66,6 +73,8 @@ const OfferRow kOffers[] = {
     {"second_words", {"muster", "config", ""}, "check\nshow\n"},
     {"option_of_two_words", {"muster", "config", "check", "--c"}, "--config\n"},
     {"other_verb_has_not_this_option", {"muster", "config", "show", "--c"}, "\n"},
+    {"settings_have_a_file", {"muster", "agent", "-"}, "--listen\n--config\n--json\n-h\n--help\n"},
+    {"file_of_settings", {"muster", "agent", "--config", "us"}, "usr\n"},
     {"choices_of_a_positional", {"muster", "completion", "z"}, "zsh\n"},
 };
 

@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "cmd/parse.h"
+#include "cmd/settings.h"
 #include "cmd/verb.h"
 
 int main(int argc, char** argv) {
@@ -14,5 +15,7 @@ int main(int argc, char** argv) {
     return static_cast<int>(parsed.status);
   }
   muster::Console console(parsed.json);
-  return static_cast<int>(parsed.verb->run(console));
+  const auto end =
+      muster::apply_settings(parsed, muster::real_files(), muster::real_environment(), console);
+  return static_cast<int>(end ? *end : parsed.verb->run(console));
 }

@@ -3,30 +3,44 @@
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <map>
 
+#include "base/check.h"
 #include "base/text.h"
 #include "cmd/parse.h"
 #include "cmd/version.h"
+#include "edge/config/config_table.h"
 
 namespace muster {
 
 void VerbOptions::flag(std::string names, bool* target, std::string help) {
   rows_.push_back({std::move(names), "", std::move(help), {}, OptionRow::Type::flag, target});
 }
-void VerbOptions::text(std::string names, std::string* target, std::string value,
-                       std::string help) {
-  rows_.push_back(
-      {std::move(names), std::move(value), std::move(help), {}, OptionRow::Type::text, target});
+void VerbOptions::text(std::string names, std::string* target, std::string value, std::string help,
+                       std::string_view key) {
+  rows_.push_back({std::move(names),
+                   std::move(value),
+                   std::move(help),
+                   {},
+                   OptionRow::Type::text,
+                   target,
+                   key});
 }
 void VerbOptions::choice(std::string names, std::string* target, std::vector<std::string> choices,
-                         std::string help) {
+                         std::string help, std::string_view key) {
   rows_.push_back({std::move(names), "WORD", std::move(help), std::move(choices),
-                   OptionRow::Type::text, target});
+                   OptionRow::Type::text, target, key});
 }
-void VerbOptions::number(std::string names, double* target, std::string value, std::string help) {
-  rows_.push_back(
-      {std::move(names), std::move(value), std::move(help), {}, OptionRow::Type::number, target});
+void VerbOptions::number(std::string names, double* target, std::string value, std::string help,
+                         std::string_view key) {
+  rows_.push_back({std::move(names),
+                   std::move(value),
+                   std::move(help),
+                   {},
+                   OptionRow::Type::number,
+                   target,
+                   key});
 }
 void VerbOptions::integer(std::string names, std::int64_t* target, std::string value,
                           std::string help) {
@@ -34,9 +48,14 @@ void VerbOptions::integer(std::string names, std::int64_t* target, std::string v
       {std::move(names), std::move(value), std::move(help), {}, OptionRow::Type::integer, target});
 }
 void VerbOptions::list(std::string names, std::vector<std::string>* target, std::string value,
-                       std::string help) {
-  rows_.push_back(
-      {std::move(names), std::move(value), std::move(help), {}, OptionRow::Type::list, target});
+                       std::string help, std::string_view key) {
+  rows_.push_back({std::move(names),
+                   std::move(value),
+                   std::move(help),
+                   {},
+                   OptionRow::Type::list,
+                   target,
+                   key});
 }
 void VerbOptions::positionals(std::string value, std::vector<std::string>* target,
                               std::string help) {
@@ -46,37 +65,74 @@ void VerbOptions::rest(std::string value, std::vector<std::string>* target, std:
   rows_.push_back({value, value, std::move(help), {}, OptionRow::Type::rest, target});
 }
 
+bool VerbOptions::configurable() const {
+  return std::any_of(rows_.begin(), rows_.end(),
+                     [](const OptionRow& row) { return !row.key.empty(); });
+}
+
 namespace {
 
-void add_row(CLI::App& app, const OptionRow& row) {
+// The help, the key and its default: "between samples (agent.interval_s = 1)".
+std::string help_of(const OptionRow& row) {
+  if (row.key.empty()) return row.help;
+  const ConfigKey* key = find_config_key(row.key);
+  MUSTER_CHECK(key != nullptr, "an option names a key of the table");
+  return fmt::format("{} ({}{}{})", row.help, row.key, key->fallback.empty() ? "" : " = ",
+                     key->fallback);
+}
+
+CLI::Option* add_row(CLI::App& app, const OptionRow& row) {
+  const std::string help = help_of(row);
   CLI::Option* option = nullptr;
   switch (row.type) {
     case OptionRow::Type::flag:
-      app.add_flag(row.names, *static_cast<bool*>(row.target), row.help);
-      return;
+      return app.add_flag(row.names, *static_cast<bool*>(row.target), help);
     case OptionRow::Type::text:
-      option = app.add_option(row.names, *static_cast<std::string*>(row.target), row.help);
+      option = app.add_option(row.names, *static_cast<std::string*>(row.target), help);
       break;
     case OptionRow::Type::number:
-      option = app.add_option(row.names, *static_cast<double*>(row.target), row.help);
+      option = app.add_option(row.names, *static_cast<double*>(row.target), help);
       break;
     case OptionRow::Type::integer:
-      option = app.add_option(row.names, *static_cast<std::int64_t*>(row.target), row.help);
+      option = app.add_option(row.names, *static_cast<std::int64_t*>(row.target), help);
       break;
     case OptionRow::Type::list:
-      option =
-          app.add_option(row.names, *static_cast<std::vector<std::string>*>(row.target), row.help);
+      option = app.add_option(row.names, *static_cast<std::vector<std::string>*>(row.target), help);
       option->allow_extra_args(false)->take_all();
       break;
     case OptionRow::Type::positionals:
     case OptionRow::Type::rest:
-      option =
-          app.add_option(row.names, *static_cast<std::vector<std::string>*>(row.target), row.help);
+      option = app.add_option(row.names, *static_cast<std::vector<std::string>*>(row.target), help);
       option->option_text(" ");
-      return;
+      return option;
   }
   option->option_text(row.value);
   if (!row.choices.empty()) option->check(CLI::IsMember(row.choices));
+  return option;
+}
+
+// Declares the options of one verb, which is the one of `parsed` when its part of the command line
+// was read.
+void add_verb(CLI::App& sub, Verb* verb, Parsed& parsed) {
+  VerbOptions declared;
+  verb->declare(declared);
+  std::vector<std::pair<OptionRow, CLI::Option*>> rows;
+  for (const OptionRow& row : declared.rows()) rows.emplace_back(row, add_row(sub, row));
+  sub.add_flag("--json", parsed.json, "one JSON document on standard output (docs/FORMATS.md)");
+  if (declared.configurable()) {
+    sub.add_option("--config", parsed.config_file,
+                   "this muster.toml and no other (muster config check)")
+        ->option_text("FILE");
+  }
+  sub.footer(declared.epilog_text());
+  sub.parse_complete_callback([&parsed, verb, rows = std::move(rows)] {
+    parsed.verb = verb;
+    parsed.options.clear();
+    for (const auto& [row, option] : rows) {
+      parsed.options.push_back(row);
+      parsed.options.back().given = option->count() > 0;
+    }
+  });
 }
 
 // CLI11 knows sub-commands of sub-commands: "config check" becomes two levels.
@@ -108,16 +164,8 @@ Parsed parse_command_line(int argc, const char* const* argv,
         "muster VERB --help explains a verb with examples. Reports: text, or --json.\n"
         "Exit status: 0 ok, 1 warning, 2 critical, 3 cannot tell, 64 usage, 65 no input.");
     std::map<std::string, CLI::App*> groups;
-    std::vector<VerbOptions> declared(verbs.size());
-    for (std::size_t i = 0; i < verbs.size(); ++i) {
-      CLI::App* sub = subcommand_for(app, groups, *verbs[i]);
-      verbs[i]->declare(declared[i]);
-      for (const OptionRow& row : declared[i].rows()) add_row(*sub, row);
-      sub->add_flag("--json", parsed.json,
-                    "one JSON document on standard output (docs/FORMATS.md)");
-      sub->footer(declared[i].epilog_text());
-      Verb* verb = verbs[i].get();
-      sub->parse_complete_callback([&parsed, verb] { parsed.verb = verb; });
+    for (const auto& verb : verbs) {
+      add_verb(*subcommand_for(app, groups, *verb), verb.get(), parsed);
     }
     try {
       app.parse(argc, argv);

@@ -11,6 +11,8 @@ namespace muster {
 struct Parsed {
   Verb* verb = nullptr;  // nothing: `text` and `status` are the whole answer (help, version, usage)
   bool json = false;
+  std::string config_file;         // --config; empty: not given
+  std::vector<OptionRow> options;  // of the verb, with what was given
   std::string text;
   ExitStatus status = ExitStatus::ok;
 };

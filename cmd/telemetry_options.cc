@@ -36,11 +36,9 @@ Result<std::vector<ColumnMapping>> parse_columns(const std::vector<std::string>&
 
 Status parse_zones(const std::vector<std::string>& texts, SourceOptions& out) {
   for (const std::string& text : texts) {
-    const std::size_t equals = text.find('=');
-    const std::string host = equals == std::string::npos ? "" : text.substr(0, equals);
-    auto zone = TimeZone::make(equals == std::string::npos ? text : text.substr(equals + 1));
-    if (!zone) return within("--tz", zone.error());
-    out.zones.insert_or_assign(host, std::move(*zone));
+    auto zone = parse_zone(text);
+    if (!zone) return zone.error();
+    out.zones.insert_or_assign(std::move(zone->first), std::move(zone->second));
   }
   if (out.zones.contains("")) return {};
   auto own = TimeZone::make("");
@@ -61,7 +59,8 @@ void TelemetryOptions::declare(VerbOptions& options) {
   options.list("--steps", &steps_, "LOG",
                "the step log of the run: it decides between save and hang");
   options.list("--tz", &zones_, "[HOST=]ZONE",
-               "zone of times that carry none: Asia/Seoul, +09:00; default: this machine's");
+               "zone of times that carry none: Asia/Seoul, +09:00; default: this machine's",
+               "triage.tz");
 }
 
 Result<TriageRequest> TelemetryOptions::request() const {
@@ -83,6 +82,13 @@ Result<TriageRequest> TelemetryOptions::request() const {
 Result<TriageRequest> TelemetryOptions::request_or(const std::string& source) {
   if (sources_.empty()) sources_.push_back(source);
   return request();
+}
+
+Result<std::pair<std::string, TimeZone>> parse_zone(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  auto zone = TimeZone::make(equals == std::string::npos ? text : text.substr(equals + 1));
+  if (!zone) return zone.error();
+  return std::pair(equals == std::string::npos ? "" : text.substr(0, equals), std::move(*zone));
 }
 
 }  // namespace muster

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/triage_run.h"
@@ -20,5 +21,8 @@ class TelemetryOptions {
  private:
   std::vector<std::string> sources_, columns_, steps_, zones_;
 };
+
+// "[HOST=]ZONE"; without a host the first is empty.
+Result<std::pair<std::string, TimeZone>> parse_zone(const std::string& text);
 
 }  // namespace muster

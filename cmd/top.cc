@@ -32,16 +32,13 @@ class TopVerb final : public Verb {
   void declare(VerbOptions& options) override {
     telemetry_.declare(options);
     options.text("--calibration", &calibration_, "FILE",
-                 "bands and waits of a known-good run (muster calibrate)");
-    options.number("--interval", &interval_s_, "SECONDS", "between two looks at the sources");
+                 "bands and waits of a known-good run (muster calibrate)", "triage.calibration");
+    options.number("--interval", &interval_s_, "SECONDS", "between two looks at the sources",
+                   "triage.interval_s");
     options.epilog(std::string(kEpilog));
   }
 
   ExitStatus run(Console& console) override {
-    if (!(interval_s_ >= 0.1 && interval_s_ <= 3600)) {
-      console.complain("--interval must be 0.1 to 3600 seconds");
-      return ExitStatus::usage;
-    }
     auto request = telemetry_.request_or("nvml");
     if (!request) {
       console.complain(request.error().context);
@@ -70,7 +67,7 @@ class TopVerb final : public Verb {
  private:
   TelemetryOptions telemetry_;
   std::string calibration_;
-  double interval_s_ = 1;
+  double interval_s_ = 0;
 };
 
 }  // namespace

@@ -2,38 +2,40 @@
 
 #include <fmt/core.h>
 
-#include <toml++/toml.h>
-#include <cmath>
+#include "base/limits.h"
+#include "edge/config/toml_document.h"
 
 namespace muster {
 namespace {
 
-constexpr std::size_t kCalibrationBytes = 1 << 20;
 constexpr std::string_view kSchema = "muster.calibration/1";
 
-std::string place(const std::string& name, const toml::source_region& where) {
-  return fmt::format("{}:{}:{}", name, where.begin.line, where.begin.column);
+std::string text_of(const TomlNode& table, std::string_view key, const std::string& otherwise) {
+  const TomlNode* node = table.find(key);
+  return node != nullptr && node->kind == TomlNode::Kind::text ? node->text : otherwise;
 }
 
 // Reads numbers of one table; the first complaint stays.
 class Numbers {
  public:
-  Numbers(const toml::table& table, const std::string& name) : table_(table), name_(name) {}
+  Numbers(const TomlNode& table, const std::string& name) : table_(table), name_(name) {}
 
   std::optional<double> optional(std::string_view key) {
-    const toml::node* node = table_.get(key);
+    const TomlNode* node = table_.find(key);
     if (node == nullptr) return std::nullopt;
-    const auto value = node->value<double>();
-    if (!value || !std::isfinite(*value) || *value < 0 || *value > 1e9) {
-      complain(
-          fmt::format("{}: {} must be a number from 0 to 1e9", place(name_, node->source()), key));
+    const bool is_number =
+        node->kind == TomlNode::Kind::number || node->kind == TomlNode::Kind::integer;
+    // In this sense: not a number is refused as well.
+    if (!is_number || !(node->number >= 0 && node->number <= 1e9)) {
+      complain(fmt::format("{}: {} must be a number from 0 to 1e9", toml_place(name_, node->place),
+                           key));
       return std::nullopt;
     }
-    return *value;
+    return node->number;
   }
   double required(std::string_view key) {
-    if (table_.get(key) == nullptr) {
-      complain(fmt::format("{}: {} is missing", place(name_, table_.source()), key));
+    if (table_.find(key) == nullptr) {
+      complain(fmt::format("{}: {} is missing", toml_place(name_, table_.place), key));
       return 0;
     }
     return optional(key).value_or(0);
@@ -44,15 +46,15 @@ class Numbers {
   const std::optional<Error>& error() const { return error_; }
 
  private:
-  const toml::table& table_;
+  const TomlNode& table_;
   const std::string& name_;
   std::optional<Error> error_;
 };
 
-Result<CalibratedBands> read_bands(const toml::table& table, const std::string& name) {
+Result<CalibratedBands> read_bands(const TomlNode& table, const std::string& name) {
   Numbers numbers(table, name);
   CalibratedBands b;
-  b.model = table["model"].value_or(std::string());
+  b.model = text_of(table, "model", "");
   b.limit_w = numbers.optional("limit_w");
   b.idle_max_w = numbers.required("idle_max_w");
   b.wait_max_w = numbers.required("wait_max_w");
@@ -62,20 +64,20 @@ Result<CalibratedBands> read_bands(const toml::table& table, const std::string& 
   b.samples = static_cast<std::uint64_t>(numbers.required("samples"));
   if (b.idle_max_w > b.wait_max_w || b.wait_max_w > b.compute_min_w || b.compute_w <= 0) {
     numbers.complain(
-        fmt::format("{}: the bands must rise: idle, wait, compute", place(name, table.source())));
+        fmt::format("{}: the bands must rise: idle, wait, compute", toml_place(name, table.place)));
   }
   if (numbers.error()) return *numbers.error();
   return b;
 }
 
-Result<Calibration> from_table(const toml::table& table, const std::string& name) {
-  if (table["schema"].value_or(std::string()) != kSchema) {
+Result<Calibration> from_table(const TomlNode& table, const std::string& name) {
+  if (text_of(table, "schema", "") != kSchema) {
     return make_error(Errc::invalid_input,
                       fmt::format("{}: no calibration: its schema is not \"{}\"", name, kSchema));
   }
   Numbers numbers(table, name);
   Calibration c;
-  c.source = table["source"].value_or(name);
+  c.source = text_of(table, "source", name);
   if (const auto wait = numbers.optional("longest_wait_s")) {
     c.longest_wait = seconds_to_duration(*wait);
   }
@@ -83,13 +85,13 @@ Result<Calibration> from_table(const toml::table& table, const std::string& name
   c.period_s = numbers.optional("period_s");
   if (const auto n = numbers.optional("series")) c.series = static_cast<std::int64_t>(*n);
   if (numbers.error()) return *numbers.error();
-  const toml::array* bands = table["bands"].as_array();
-  for (std::size_t i = 0; bands != nullptr && i < bands->size(); ++i) {
-    const toml::table* one = bands->get(i)->as_table();
-    if (one == nullptr) continue;
-    auto read = read_bands(*one, name);
-    if (!read) return read.error();
-    c.bands.push_back(std::move(*read));
+  if (const TomlNode* bands = table.find("bands")) {
+    for (const TomlNode& one : bands->items) {
+      if (one.kind != TomlNode::Kind::table) continue;
+      auto read = read_bands(one, name);
+      if (!read) return read.error();
+      c.bands.push_back(std::move(*read));
+    }
   }
   if (c.bands.empty()) {
     return make_error(Errc::invalid_input, name + ": no [[bands]] in it");
@@ -100,16 +102,13 @@ Result<Calibration> from_table(const toml::table& table, const std::string& name
 }  // namespace
 
 Result<Calibration> parse_calibration(const std::string& text, const std::string& name) {
-  try {
-    return from_table(toml::parse(text, name), name);
-  } catch (const toml::parse_error& e) {
-    return make_error(Errc::invalid_input,
-                      fmt::format("{}: {}", place(name, e.source()), e.description()));
-  }
+  const auto document = parse_toml(text, name);
+  if (!document) return document.error();
+  return from_table(*document, name);
 }
 
 Result<Calibration> read_calibration(Files& files, const std::string& path) {
-  const auto text = read_whole(files, path, kCalibrationBytes);
+  const auto text = read_whole(files, path, limits::kConfigBytes);
   if (!text) return within("reading the calibration", text.error());
   return parse_calibration(*text, path);
 }

@@ -31,6 +31,7 @@ TEST(CalibrationFile, SaysWhatIsWrongAndWhere) {
   const Row rows[] = {
       {"another schema", "muster.calibration/1", "muster.calibration/2", "schema"},
       {"no toml", "schema =", "schema", "c.toml:1:"},
+      {"what toml++ itself asserts", "[[bands]]", "[=]", "not TOML"},
       {"a missing band", "wait_max_w = 222.0\n", "", "wait_max_w is missing"},
       {"a text for a number", "compute_w = 985.0", "compute_w = \"985\"", "compute_w must be"},
       {"a negative number", "step_s = 4.95", "step_s = -4.95", "step_s must be"},

@@ -27,9 +27,13 @@ Status make_folders(const std::string& path) {
 
 }  // namespace
 
-Result<std::string> home_path(const Environment& environment) {
+Result<std::string> home_path(const Environment& environment, const std::string& configured) {
   std::string path = environment.get("MUSTER_HOME").value_or("");
   std::string_view from = "MUSTER_HOME";
+  if (path.empty()) {
+    from = "home of muster.toml";
+    path = configured;
+  }
   if (path.empty()) {
     from = "HOME";
     path = environment.get("HOME").value_or("");
@@ -45,8 +49,8 @@ Result<std::string> home_path(const Environment& environment) {
   return path;
 }
 
-Result<std::string> open_home(const Environment& environment) {
-  auto path = home_path(environment);
+Result<std::string> open_home(const Environment& environment, const std::string& configured) {
+  auto path = home_path(environment, configured);
   if (!path) return path.error();
   if (Status made = make_folders(*path); !made) return made.error();
   struct stat info{};

@@ -17,18 +17,23 @@ TEST(HomePath, FromTheEnvironment) {
     const char* name;
     std::map<std::string, std::string> environment;
     std::string path;  // empty: refused
+    std::string configured = "";
   };
   const Row rows[] = {
       {"its own", {{"MUSTER_HOME", "/m"}, {"HOME", "/h"}}, "/m"},
       {"default", {{"HOME", "/h"}}, "/h/.local/state/muster"},
       {"empty is not set", {{"MUSTER_HOME", ""}, {"HOME", "/h"}}, "/h/.local/state/muster"},
+      {"configured", {{"HOME", "/h"}}, "/c", "/c"},
+      {"configured, no home", {}, "/c", "/c"},
+      {"the environment goes before", {{"MUSTER_HOME", "/m"}}, "/m", "/c"},
+      {"configured, not absolute", {{"HOME", "/h"}}, "", "c"},
       {"nothing", {}, ""},
       {"empty home", {{"HOME", ""}}, ""},
       {"relative", {{"MUSTER_HOME", "m"}, {"HOME", "/h"}}, ""},
       {"tilde", {{"MUSTER_HOME", "~/m"}, {"HOME", "/h"}}, ""},
       {"relative home", {{"HOME", "h"}}, ""}};
   for (const Row& row : rows) {
-    const auto path = home_path(FakeEnvironment(row.environment));
+    const auto path = home_path(FakeEnvironment(row.environment), row.configured);
     EXPECT_EQ(path ? *path : "", row.path) << row.name;
     if (!path) {
       EXPECT_EQ(path.error().code, Errc::invalid_input) << row.name;

@@ -15,7 +15,8 @@ namespace muster::testing_support {
 
 ShellRun run_shell(const std::string& command) {
   ShellRun run;
-  FILE* pipe = popen(("{ " + command + "\n} 2>&1 </dev/null").c_str(), "r");
+  const std::string alone = "export MUSTER_CONFIG=/dev/null\n";
+  FILE* pipe = popen((alone + "{ " + command + "\n} 2>&1 </dev/null").c_str(), "r");
   if (pipe == nullptr) return run;
   char buffer[4096];
   for (std::size_t n = 0; (n = std::fread(buffer, 1, sizeof(buffer), pipe)) > 0;) {

@@ -12,7 +12,8 @@ struct ShellRun {
   std::string output;  // standard output and standard error, in the order of writing
 };
 
-// Runs `command` by sh with an empty standard input.
+// Runs `command` by sh with an empty standard input, and without a muster.toml of whoever runs the
+// test: MUSTER_CONFIG is /dev/null.
 ShellRun run_shell(const std::string& command);
 
 // 'text' as one word of sh.

@@ -118,7 +118,7 @@ const std::vector<Owner>& owners() {
       {"tl/expected.hpp", {"base/"}, true},
       {"fmt/", {""}},
       {"CLI/", {"cmd/options.cc"}},
-      {"toml++/", {"edge/config/"}},
+      {"toml++/", {"edge/config/toml_document.cc"}},
       {"httplib.h", {"edge/net/"}},
       {"sqlite3.h", {"edge/store/"}},
       {"zstd.h", {"edge/record/"}},
