@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tests/support/power_replay.h"
+
+namespace muster {
+
+// The bar that triage by whole-node power is held to: a recording of a healthy run calibrates on
+// its first half; its second half must pass without an alarm, known in its phases, and hangs put
+// into it must be found in time.
+//
+// The hangs are SYNTHETIC: no labelled recording of a real one is public. At several moments of
+// training every node falls to a real stay at the floor (of the second half; where it has none, of
+// the whole recording; else of one of the `lenders`), drawn sample by sample, and stays.
+struct HalvesTrial {
+  std::string name;
+  std::string floor_from;               // where the stay at the floor was taken from
+  std::vector<std::string> complaints;  // each way in which the bar was missed
+  double unknown_percent = 100;         // the worse of without and with log
+  int healthy_alarms = 0;
+  int hangs = 0, found = 0, early = 0;  // found: within limit + 2 samples, and not early
+  double worst_delay_samples = 0;       // behind the limit
+
+  // One line of a table.
+  std::string row() const;
+};
+
+HalvesTrial try_halves(const PowerRecording& recording, std::span<const PowerRecording> lenders,
+                       std::uint64_t seeds);
+
+}  // namespace muster
