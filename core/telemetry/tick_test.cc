@@ -90,6 +90,45 @@ TEST(JudgeTick, TheSeedsTableOfB300) {
   }
 }
 
+// Whole hosts by power alone: one in ten may have a floor of its own.
+TEST(JudgeTick, NodesWaitWhereNearlyAllDo) {
+  using enum PowerLevel;
+  struct NodesRow {
+    const char* name;
+    std::size_t low, mid, high;
+    bool at_floor, busy;
+  };
+  const NodesRow rows[] = {
+      {"all at the floor", 8, 0, 0, true, false},
+      {"one above it", 7, 1, 0, true, false},
+      {"one at full power", 7, 0, 1, false, true},
+      {"two of eight above it", 6, 2, 0, false, false},
+      {"one of three is too many", 2, 1, 0, false, true},
+      {"one of four", 3, 1, 0, true, false},
+      {"four of 46", 42, 4, 0, true, false},
+      {"three of eight above it", 5, 3, 0, false, true},
+      {"five of 46", 41, 5, 0, false, false},
+      {"four of 46, and one computes", 41, 4, 1, false, true},
+  };
+  for (const NodesRow& row : rows) {
+    std::vector<TickInput> inputs;
+    const auto add = [&](std::size_t count, PowerLevel level) {
+      for (std::size_t i = 0; i < count; ++i) {
+        TickInput in;
+        in.id = static_cast<SeriesId>(inputs.size());
+        in.level = level;
+        in.whole_node = true;
+        inputs.push_back(in);
+      }
+    };
+    add(row.low, floor), add(row.mid, mid), add(row.high, high);
+    EXPECT_EQ(judge_tick(inputs).at_floor, row.at_floor) << row.name;
+    EXPECT_EQ(judge_tick(inputs).busy, row.busy) << row.name;
+    for (TickInput& in : inputs) in.whole_node = false;
+    EXPECT_EQ(judge_tick(inputs).at_floor, row.low == inputs.size()) << row.name << ", GPUs";
+  }
+}
+
 TEST(JudgeTick, CannotTellFromNothing) {
   EXPECT_EQ(judge_tick({}).phase, Phase::unknown);
   TickInput in;

@@ -116,42 +116,59 @@ WallTime middle(const PowerRecording& recording) {
 
 std::vector<WaitSegment> wait_segments(const PowerRecording& recording, const Calibration& bands) {
   const double floor_w = bands.bands.at(0).wait_max_w;
-  std::map<std::string_view, double> now;
+  const Duration period = recording.period();
+  const Duration fresh = period * 5 / 2;  // a node that fell silent is not counted
+  std::map<std::string_view, PowerRecording::Sample> newest;
   std::vector<WaitSegment> out;
   WaitSegment open;
+  std::vector<PowerRecording::Sample> inside;
   const auto close = [&] {
-    if (open.watts.size() >= 4 * now.size()) out.push_back(open);
-    open.watts.clear();
+    if (inside.size() >= 4 * newest.size()) {
+      open.watts.clear();
+      for (const auto& s : inside) {
+        const bool ramp = s.at - open.from < period || open.to - s.at < period;
+        if (!ramp) open.watts[s.node].push_back(s.watts);
+      }
+      out.push_back(open);
+    }
+    inside.clear();
   };
   for (const auto& s : recording.samples) {
-    now[s.node] = s.watts;
-    const auto low = std::count_if(now.begin(), now.end(),
-                                   [&](const auto& node) { return node.second <= floor_w; });
-    if (low * 10 < std::ssize(now) * 9) {
+    newest[s.node] = s;
+    std::size_t heard = 0, low = 0;
+    for (const auto& [node, sample] : newest) {
+      if (s.at - sample.at > fresh) continue;
+      ++heard;
+      low += sample.watts <= floor_w;
+    }
+    if (low * 10 < heard * 9) {
       close();
       continue;
     }
-    if (s.watts > floor_w) continue;
-    if (open.watts.empty()) open.from = s.at;
+    if (inside.empty()) open.from = s.at;
     open.to = s.at;
-    open.watts.push_back(s.watts);
+    inside.push_back(s);
   }
   close();
   return out;
 }
 
-PowerRecording hold(const PowerRecording& recording, WallTime at, const std::vector<double>& watts,
-                    Duration length, std::uint64_t seed) {
+PowerRecording hold(const PowerRecording& recording, WallTime at, const WaitSegment& wait,
+                    double lift_w, Duration length, std::uint64_t seed) {
   PowerRecording out = cut(recording, {}, at);
   const Duration period = recording.period();
   std::mt19937_64 rng(seed);
+  std::vector<double> all;
+  for (const auto& [node, watts] : wait.watts) all.insert(all.end(), watts.begin(), watts.end());
   std::map<std::string, WallTime> next;  // each node keeps its own phase
   for (const auto& s : out.samples) next[s.node] = s.at + period;
   for (const WallTime end = at + length; at < end; at += period) {
     std::vector<PowerRecording::Sample> round;
     for (auto& [node, due] : next) {
       while (due < at) due += period;
-      round.push_back({due, node, watts[rng() % watts.size()]});
+      const auto own = wait.watts.find(node);
+      const std::vector<double>& from = own == wait.watts.end() ? all : own->second;
+      round.push_back({due, node, from[rng() % from.size()] + lift_w});
     }
     std::sort(round.begin(), round.end(), [](const auto& a, const auto& b) { return a.at < b.at; });
     out.samples.insert(out.samples.end(), round.begin(), round.end());

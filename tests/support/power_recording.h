@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -45,13 +45,15 @@ WallTime middle(const PowerRecording& recording);
 // A stay at the floor of a calibration: nine of ten nodes for at least four samples in a row.
 struct WaitSegment {
   WallTime from{}, to{};
-  std::vector<double> watts;  // the samples in it that are at the floor
+  // All samples in it by node, but for the first and last period: those are ramps.
+  std::map<std::string, std::vector<double>> watts;
 };
 std::vector<WaitSegment> wait_segments(const PowerRecording& recording, const Calibration& bands);
 
 // SYNTHETIC: `recording` up to `at`; from there on every node draws, for `length` and with the
-// period of the recording, a sample of `watts` at random. Log lines after `at` are gone.
-PowerRecording hold(const PowerRecording& recording, WallTime at, const std::vector<double>& watts,
-                    Duration length, std::uint64_t seed);
+// period of the recording, one of its own samples of `wait` at random (of any node's where it has
+// none there), and `lift_w` more. Log lines after `at` are gone.
+PowerRecording hold(const PowerRecording& recording, WallTime at, const WaitSegment& wait,
+                    double lift_w, Duration length, std::uint64_t seed);
 
 }  // namespace muster

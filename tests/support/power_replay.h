@@ -14,16 +14,16 @@ namespace muster {
 // `muster triage --follow` does.
 struct PowerReplay {
   std::uint64_t looks = 0, samples = 0;
-  std::uint64_t unknown_samples = 0;  // of nodes that were given no phase
+  std::uint64_t unknown_samples = 0;    // of nodes that were given no phase
   std::optional<WallTime> first_alarm;  // the first look at a finding above info
   std::string alarm;                    // that finding, in short
   std::optional<Finding> newest_alarm;  // of the last look
   Report last;
 
   double unknown_percent() const {
-    return samples == 0 ? 100
-                        : 100.0 * static_cast<double>(unknown_samples) /
-                              static_cast<double>(samples);
+    return samples == 0
+               ? 100
+               : 100.0 * static_cast<double>(unknown_samples) / static_cast<double>(samples);
   }
 };
 PowerReplay replay(const PowerRecording& recording, const Calibration& calibration, bool with_log);
