@@ -15,6 +15,9 @@ Calibration learned(std::uint64_t seed, double save_s) {
   run.compute(300);
   run.save(save_s);
   run.compute(300);
+  run.log_step(1, 9);
+  run.compute(40);
+  run.log_step(2, 9);
   auto c = triage.calibrate("run");
   EXPECT_TRUE(c.has_value());
   return c.value_or(Calibration{});
@@ -32,6 +35,7 @@ TEST(Calibrate, LearnsBandsAndTheLongestWait) {
   EXPECT_LT(b.spread_ratio, 0.02);
   ASSERT_TRUE(c.longest_wait.has_value());
   EXPECT_NEAR(duration_to_seconds(*c.longest_wait), 118, 2);
+  EXPECT_EQ(c.longest_quiet, std::chrono::seconds(40));
   EXPECT_EQ(c.series, 16);
   EXPECT_NEAR(*c.period_s, 1, 0.01);
 }

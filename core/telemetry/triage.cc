@@ -202,6 +202,7 @@ Report Triage::report(WallTime now) const {
   report.verb = "triage";
   add_missing_findings(t, now, report);
   add_wait_findings(t, report);
+  add_silence_findings(t, report);
   add_health_findings(t, report);
   if (t.ticks > 0) report.notes.push_back(phase_shares(t));
   sort_findings(report.findings);

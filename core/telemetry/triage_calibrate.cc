@@ -98,6 +98,7 @@ Result<Calibration> Triage::calibrate(std::string_view source_name) const {
   for (const auto& known : {s.waits.longest_healthy(), s.steps.longest_save}) {
     if (known) out.longest_wait = std::max(out.longest_wait.value_or(Duration{}), *known);
   }
+  out.longest_quiet = s.steps.longest_quiet;
   out.step_s = s.steps.step_seconds.quantile();
   MedianSketch periods;
   std::int64_t in_run = 0;

@@ -129,6 +129,20 @@ const Row kRows[] = {
      {.tell_util = false},
      [](auto& r) { r.compute(300), r.all(200, 193, 0); },
      "warning low undetermined unknown:"},
+    {"power alone at the floor, the log is complete",
+     {.tell_util = false},
+     [](auto& r) { r.compute(300), r.log_finished(), r.all(200, 193, 0); },
+     "info medium gpus_idle"},
+    {"one apart, though the log is complete",
+     {},
+     [](auto& r) { r.compute(300), r.log_finished(), r.apart(130, 3); },
+     "critical low collective_hang rank:3"},
+    {"the step log stands still, and did so before for as long",
+     {},
+     [](auto& r) {
+       r.log_step(1, 99), r.compute(300), r.log_step(2, 99), r.compute(20), r.apart(130, 3);
+     },
+     "critical low collective_hang rank:3"},
     {"starved",
      {},
      [](auto& r) {
@@ -218,6 +232,77 @@ TEST(Triage, ACalibrationSetsTheLimit) {
   EXPECT_FALSE(alarms(run.report()));
   run.apart(15, 3);
   EXPECT_TRUE(alarms(run.report()));
+}
+
+// Steps every ten seconds for five minutes, then 1200 s at full power.
+struct SilenceRow {
+  const char* name;
+  std::optional<Duration> calibrated;                // longest quiet
+  std::function<void(Triage&, SimulatedRun&)> play;  // after the steps
+  const char* want;
+};
+
+void tell(Triage& triage, const SimulatedRun& run, ProgressKind kind) {
+  ProgressEvent event;
+  event.kind = kind;
+  event.at = run.now();
+  triage.event(event);
+}
+
+TEST(Triage, ALogThatFallsSilentAtFullPower) {
+  using namespace std::chrono_literals;
+  const SilenceRow rows[] = {
+      {"nine minutes", 30s, [](auto&, auto& r) { r.compute(540); }, "healthy"},
+      {"silent", 30s, [](auto&, auto& r) { r.compute(1200); },
+       "warning medium undetermined unknown:"},
+      {"silent, not calibrated",
+       {},
+       [](auto&, auto& r) { r.compute(1200); },
+       "info low undetermined unknown:"},
+      {"known to be silent for longer", 450s, [](auto&, auto& r) { r.compute(1200); }, "healthy"},
+      {"an evaluation that is told", 30s,
+       [](auto& t, auto& r) { tell(t, r, ProgressKind::eval_begin), r.compute(1200); }, "healthy"},
+      {"a save that is told", 30s,
+       [](auto& t, auto& r) { tell(t, r, ProgressKind::save_begin), r.compute(1200); }, "healthy"},
+      {"finished", 30s,
+       [](auto& t, auto& r) { tell(t, r, ProgressKind::finished), r.compute(1200); }, "healthy"},
+      {"restarted after a long silence, not calibrated",
+       {},
+       [](auto& t, auto& r) {
+         r.compute(1200), tell(t, r, ProgressKind::restarted), r.compute(1200);
+       },
+       "info low undetermined unknown:"},
+      {"an end of the evaluation", 30s,
+       [](auto& t, auto& r) {
+         tell(t, r, ProgressKind::eval_begin), r.compute(1200), tell(t, r, ProgressKind::eval_end);
+         r.compute(1300);
+       },
+       "healthy"},
+  };
+  for (const SilenceRow& row : rows) {
+    TriageOptions options;
+    options.calibration.longest_quiet = row.calibrated;
+    Triage triage(options);
+    SimulatedRun run({.hosts = 1}, triage);
+    for (int step = 1; step <= 30; ++step) run.compute(10), run.log_step(step, 1000);
+    row.play(triage, run);
+    EXPECT_EQ(answer(run.report()), row.want) << row.name;
+  }
+}
+
+TEST(Triage, ALogOfAnotherTimeSaysNothing) {
+  TriageOptions options;
+  options.calibration.longest_quiet = std::chrono::seconds(30);
+  Triage triage(options);
+  SimulatedRun run({.hosts = 1}, triage);
+  for (int step = 1; step <= 3; ++step) {
+    StepRecord record;
+    record.step = step;
+    record.at = run.now() - std::chrono::hours(9) + std::chrono::seconds(step);
+    triage.step(record);
+  }
+  run.compute(1200);
+  EXPECT_EQ(answer(run.report()), "healthy");
 }
 
 TEST(Triage, ABystanderIsNoCulprit) {

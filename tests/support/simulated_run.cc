@@ -41,4 +41,11 @@ void SimulatedRun::log_step(std::int64_t step, std::int64_t target) {
   triage_.step(record);
 }
 
+void SimulatedRun::log_finished() {
+  ProgressEvent event;
+  event.kind = ProgressKind::finished;
+  event.at = now_;
+  triage_.event(event);
+}
+
 }  // namespace muster

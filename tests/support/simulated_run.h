@@ -44,6 +44,7 @@ class SimulatedRun {
   }
   void save(double seconds) { apart(seconds, 0); }
   void log_step(std::int64_t step, std::int64_t target);
+  void log_finished();
 
   WallTime now() const { return now_; }
   Report report() const { return triage_.report(now_); }
