@@ -76,10 +76,39 @@ WaitSegment floor_of(const PowerRecording& whole, std::span<const PowerRecording
   return best;
 }
 
-void try_healthy(const Halves& h, HalvesTrial& out) {
+// What nodes draw at work, as something to hold.
+WaitSegment work_of(const Halves& h) {
+  WaitSegment out;
+  for (const auto& s : h.second.samples) {
+    if (s.watts >= h.calibration.bands[0].compute_min_w) out.watts[s.node].push_back(s.watts);
+  }
+  return out;
+}
+
+// The newest log line up to `at` that tells something of progress.
+WallTime heard_at(const PowerRecording& r, WallTime at) {
+  WallTime heard{};
+  for (const auto& line : r.log) {
+    const bool mute = says(line, ",block_") || says(line, ",epoch_start") || says(line, "accuracy");
+    if (line.at <= at && !mute) heard = line.at;
+  }
+  return heard;
+}
+
+void try_healthy(const Halves& h, const WaitSegment& wait, HalvesTrial& out) {
+  struct Case {
+    PowerRecording recording;
+    bool with_log;
+  };
+  std::vector<Case> cases = {{h.second, false}, {h.second, true}};
+  // Once the log has told its end, rest is no hang.
+  const WallTime end = end_of(h.second);
+  if (end < h.second.samples.back().at) {
+    cases.push_back({hold(h.second, end + 1ms, wait, 0, 300s, 1), true});
+  }
   out.unknown_percent = 0;
-  for (const bool with_log : {false, true}) {
-    const PowerReplay p = replay(h.second, h.calibration, with_log);
+  for (const auto& [recording, with_log] : cases) {
+    const PowerReplay p = replay(recording, h.calibration, with_log);
     out.unknown_percent = std::max(out.unknown_percent, p.unknown_percent());
     if (!p.first_alarm) continue;
     ++out.healthy_alarms;
@@ -91,6 +120,22 @@ void try_healthy(const Halves& h, HalvesTrial& out) {
   }
 }
 
+// Counts a hang that is due to be called at `due`; what is wrong with it, or nothing.
+std::string count(std::optional<WallTime> called, WallTime due, Duration period,
+                  HalvesTrial::Hangs& hangs) {
+  ++hangs.tried;
+  if (!called) return "not found";
+  const double delay = duration_to_seconds(*called - due) / duration_to_seconds(period);
+  hangs.worst_delay_samples = std::max(hangs.worst_delay_samples, delay);
+  if (delay < 0) {
+    ++hangs.early;
+    return "called too early";
+  }
+  if (delay > 2) return fmt::format("found {:.2f} samples late", delay);
+  ++hangs.found;
+  return {};
+}
+
 void try_hang(const Halves& h, WallTime at, const WaitSegment& wait, std::uint64_t seed,
               HalvesTrial& out) {
   const Duration period = h.second.period();
@@ -99,40 +144,44 @@ void try_hang(const Halves& h, WallTime at, const WaitSegment& wait, std::uint64
   const Duration limit = hang_limit(h.second, at, h.calibration);
   const PowerRecording hung = hold(h.second, at, wait, lift_w, limit + 4 * period, seed);
   for (const bool with_log : {false, true}) {
-    ++out.hangs;
     const PowerReplay p = replay(hung, h.calibration, with_log);
-    const auto complain = [&](std::string_view what) {
-      out.complaints.push_back(fmt::format("hang at {}, seed {}, log {}: {} {}", format_clock(at),
-                                           seed, with_log, what, p.alarm));
-    };
-    if (!p.first_alarm) {
-      complain("not found");
-      continue;
-    }
-    const double delay =
-        duration_to_seconds(*p.first_alarm - at - limit) / duration_to_seconds(period);
-    out.worst_delay_samples = std::max(out.worst_delay_samples, delay);
+    std::string wrong = count(p.first_alarm, at + limit, period, out.waits);
     const Cause cause = p.newest_alarm ? p.newest_alarm->cause : Cause::healthy;
-    if (delay < 0) {
-      ++out.early;
-      complain("called too early");
-    } else if (delay > 2) {
-      complain(fmt::format("found {:.1f} samples late", delay));
-    } else if (cause != Cause::collective_hang && cause != Cause::undetermined) {
-      complain("called something else");
-    } else {
-      ++out.found;
+    if (wrong.empty() && cause != Cause::collective_hang && cause != Cause::undetermined) {
+      wrong = "called something else:";
     }
+    if (wrong.empty()) continue;
+    out.complaints.push_back(fmt::format("hang at {}, seed {}, log {}: {} {}", format_clock(at),
+                                         seed, with_log, wrong, p.alarm));
   }
+}
+
+void try_silence(const Halves& h, WallTime at, std::uint64_t seed, HalvesTrial& out) {
+  const Duration period = h.second.period();
+  const Duration limit = silence_limit(h.second, at, h.calibration);
+  const WallTime due = heard_at(h.second, at) + limit;
+  const PowerRecording hung = hold(h.second, at, work_of(h), 0, due - at + 4 * period, seed);
+  const PowerReplay p = replay(hung, h.calibration, true);
+  std::string wrong = count(p.first_silence, due, period, out.silences);
+  if (wrong.empty() && p.first_alarm && !h.calibration.longest_quiet) wrong = "more than a hint:";
+  if (wrong.empty() && p.first_alarm && *p.first_alarm != *p.first_silence) wrong = "and also";
+  if (wrong.empty() && !p.first_alarm && h.calibration.longest_quiet) wrong = "a hint only";
+  if (replay(hung, h.calibration, false).first_alarm) wrong += " alarm by power alone";
+  if (wrong.empty()) return;
+  out.complaints.push_back(
+      fmt::format("silence at {}, seed {}: {} {}", format_clock(at), seed, wrong, p.alarm));
 }
 
 }  // namespace
 
 std::string HalvesTrial::row() const {
-  return fmt::format(
-      "{:28} alarms {}, unknown {:4.2f} %, hangs {}/{} in time, {} early, worst {:.2f} "
-      "samples behind the limit; floor of: {}",
-      name, healthy_alarms, unknown_percent, found, hangs, early, worst_delay_samples, floor_from);
+  const auto text = [](const Hangs& h) {
+    return fmt::format("{}/{} in time, {} early, worst {:.2f} samples", h.found, h.tried, h.early,
+                       h.worst_delay_samples);
+  };
+  return fmt::format("{:24} alarms {}, unknown {:4.2f} %; hangs {}; silences {}; floor of: {}",
+                     name, healthy_alarms, unknown_percent, text(waits), text(silences),
+                     floor_from);
 }
 
 HalvesTrial try_halves(const PowerRecording& recording, std::span<const PowerRecording> lenders,
@@ -145,23 +194,26 @@ HalvesTrial try_halves(const PowerRecording& recording, std::span<const PowerRec
   }
   const WallTime half = middle(recording);
   Halves h{cut(recording, {}, half), cut(recording, half, WallTime::max()), {}};
+  h.second.log = recording.log;  // a log is read from its beginning
   h.calibration = learn_from(h.first);
   if (h.calibration.empty()) {
     out.complaints.push_back(h.calibration.source);
     return out;
   }
-  try_healthy(h, out);
   const WaitSegment wait = floor_of(recording, lenders, h, out);
   if (wait.watts.empty()) {
     out.complaints.push_back("no stay at the floor to make a hang of");
     return out;
   }
+  try_healthy(h, wait, out);
   const Duration training = end_of(recording) - half;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     // A quarter, a half and three quarters into the rest of training, never twice the same moment.
     const auto share = static_cast<std::int64_t>(seed % 3 + 1);
     const WallTime at = half + training * share / 4 + static_cast<std::int64_t>(seed) * 137ms;
-    try_hang(h, next_at_work(h.second, at, h.calibration.bands[0].wait_max_w), wait, seed, out);
+    const WallTime busy = next_at_work(h.second, at, h.calibration.bands[0].wait_max_w);
+    try_hang(h, busy, wait, seed, out);
+    if (seed <= 3) try_silence(h, busy, seed, out);
   }
   return out;
 }

@@ -15,15 +15,19 @@ namespace muster {
 //
 // The hangs are SYNTHETIC: no labelled recording of a real one is public. At several moments of
 // training every node falls to a real stay at the floor (of the second half; where it has none, of
-// the whole recording; else of one of the `lenders`), drawn sample by sample, and stays.
+// the whole recording; else of one of the `lenders`), drawn sample by sample, and stays. A second
+// kind stays at power while the step log falls silent, as kernels that spin would.
 struct HalvesTrial {
+  struct Hangs {
+    int tried = 0, found = 0, early = 0;  // found: within limit + 2 samples, and not early
+    double worst_delay_samples = 0;       // behind the limit
+  };
   std::string name;
   std::string floor_from;               // where the stay at the floor was taken from
   std::vector<std::string> complaints;  // each way in which the bar was missed
-  double unknown_percent = 100;         // the worse of without and with log
+  double unknown_percent = 100;         // the worst of without and with log
   int healthy_alarms = 0;
-  int hangs = 0, found = 0, early = 0;  // found: within limit + 2 samples, and not early
-  double worst_delay_samples = 0;       // behind the limit
+  Hangs waits, silences;
 
   // One line of a table.
   std::string row() const;

@@ -50,6 +50,11 @@ void look(const Triage& triage, WallTime now, PowerReplay& out) {
     ++out.samples;
     out.unknown_samples += node.phase == Phase::unknown;
   }
+  for (const Finding& f : out.last.findings) {
+    if (!out.first_silence && f.summary.starts_with("the step log is silent")) {
+      out.first_silence = now;
+    }
+  }
   out.newest_alarm.reset();
   if (out.last.findings.empty() || out.last.findings[0].severity < Severity::warning) return;
   out.newest_alarm = out.last.findings[0];
@@ -104,6 +109,15 @@ Duration hang_limit(const PowerRecording& recording, WallTime at, const Calibrat
   const Duration known = std::max(calibration.longest_wait.value_or(Duration{}),
                                   before.longest_wait.value_or(Duration{}));
   return known == Duration{} ? 120s : std::max<Duration>(120s, known * 3 / 2 + 30s);
+}
+
+Duration silence_limit(const PowerRecording& recording, WallTime at,
+                       const Calibration& calibration) {
+  using namespace std::chrono_literals;
+  const Calibration before = learn_from(cut(recording, {}, at), calibration);
+  const Duration known = std::max(calibration.longest_quiet.value_or(Duration{}),
+                                  before.longest_quiet.value_or(Duration{}));
+  return std::max<Duration>(10min, 3 * known);
 }
 
 }  // namespace muster

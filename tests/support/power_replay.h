@@ -14,10 +14,11 @@ namespace muster {
 // `muster triage --follow` does.
 struct PowerReplay {
   std::uint64_t looks = 0, samples = 0;
-  std::uint64_t unknown_samples = 0;    // of nodes that were given no phase
-  std::optional<WallTime> first_alarm;  // the first look at a finding above info
-  std::string alarm;                    // that finding, in short
-  std::optional<Finding> newest_alarm;  // of the last look
+  std::uint64_t unknown_samples = 0;      // of nodes that were given no phase
+  std::optional<WallTime> first_alarm;    // the first look at a finding above info
+  std::string alarm;                      // that finding, in short
+  std::optional<Finding> newest_alarm;    // of the last look
+  std::optional<WallTime> first_silence;  // the first look at which the log is called silent
   Report last;
 
   double unknown_percent() const {
@@ -34,5 +35,9 @@ Calibration learn_from(const PowerRecording& recording, const Calibration& bands
 
 // When a stay at the floor that begins at `at` is to be called a hang, by the documented rule.
 Duration hang_limit(const PowerRecording& recording, WallTime at, const Calibration& calibration);
+
+// When a log that fell silent before `at` is to be called so, after its last line.
+Duration silence_limit(const PowerRecording& recording, WallTime at,
+                       const Calibration& calibration);
 
 }  // namespace muster
