@@ -108,7 +108,8 @@ void try_healthy(const Halves& h, const WaitSegment& wait, HalvesTrial& out) {
   }
   out.unknown_percent = 0;
   for (const auto& [recording, with_log] : cases) {
-    const PowerReplay p = replay(recording, h.calibration, with_log);
+    const PowerReplay p = replay(
+        recording, {.calibration = h.calibration, .with_log = with_log, .count_phases = true});
     out.unknown_percent = std::max(out.unknown_percent, p.unknown_percent());
     if (!p.first_alarm) continue;
     ++out.healthy_alarms;
@@ -141,10 +142,10 @@ void try_hang(const Halves& h, WallTime at, const WaitSegment& wait, std::uint64
   const Duration period = h.second.period();
   // Every second one lifted: kernels that spin draw more than a loaded context.
   const double lift_w = seed % 2 == 0 ? kSpinLiftW : 0;
-  const Duration limit = hang_limit(h.second, at, h.calibration);
+  const Duration limit = limits_at(h.second, at, h.calibration).wait;
   const PowerRecording hung = hold(h.second, at, wait, lift_w, limit + 4 * period, seed);
   for (const bool with_log : {false, true}) {
-    const PowerReplay p = replay(hung, h.calibration, with_log);
+    const PowerReplay p = replay(hung, {.calibration = h.calibration, .with_log = with_log});
     std::string wrong = count(p.first_alarm, at + limit, period, out.waits);
     const Cause cause = p.newest_alarm ? p.newest_alarm->cause : Cause::healthy;
     if (wrong.empty() && cause != Cause::collective_hang && cause != Cause::undetermined) {
@@ -158,15 +159,14 @@ void try_hang(const Halves& h, WallTime at, const WaitSegment& wait, std::uint64
 
 void try_silence(const Halves& h, WallTime at, std::uint64_t seed, HalvesTrial& out) {
   const Duration period = h.second.period();
-  const Duration limit = silence_limit(h.second, at, h.calibration);
+  const Duration limit = limits_at(h.second, at, h.calibration).silence;
   const WallTime due = heard_at(h.second, at) + limit;
   const PowerRecording hung = hold(h.second, at, work_of(h), 0, due - at + 4 * period, seed);
-  const PowerReplay p = replay(hung, h.calibration, true);
+  const PowerReplay p = replay(hung, {.calibration = h.calibration});
   std::string wrong = count(p.first_silence, due, period, out.silences);
   if (wrong.empty() && p.first_alarm && !h.calibration.longest_quiet) wrong = "more than a hint:";
   if (wrong.empty() && p.first_alarm && *p.first_alarm != *p.first_silence) wrong = "and also";
   if (wrong.empty() && !p.first_alarm && h.calibration.longest_quiet) wrong = "a hint only";
-  if (replay(hung, h.calibration, false).first_alarm) wrong += " alarm by power alone";
   if (wrong.empty()) return;
   out.complaints.push_back(
       fmt::format("silence at {}, seed {}: {} {}", format_clock(at), seed, wrong, p.alarm));
@@ -185,7 +185,7 @@ std::string HalvesTrial::row() const {
 }
 
 HalvesTrial try_halves(const PowerRecording& recording, std::span<const PowerRecording> lenders,
-                       std::uint64_t seeds) {
+                       int hangs, int silences) {
   HalvesTrial out;
   out.name = recording.name;
   if (recording.samples.empty()) {
@@ -195,7 +195,7 @@ HalvesTrial try_halves(const PowerRecording& recording, std::span<const PowerRec
   const WallTime half = middle(recording);
   Halves h{cut(recording, {}, half), cut(recording, half, WallTime::max()), {}};
   h.second.log = recording.log;  // a log is read from its beginning
-  h.calibration = learn_from(h.first);
+  h.calibration = replay(h.first, {.calibration = {}, .learn = true}).learned;
   if (h.calibration.empty()) {
     out.complaints.push_back(h.calibration.source);
     return out;
@@ -207,13 +207,13 @@ HalvesTrial try_halves(const PowerRecording& recording, std::span<const PowerRec
   }
   try_healthy(h, wait, out);
   const Duration training = end_of(recording) - half;
-  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+  for (int i = 1; i <= std::max(hangs, silences); ++i) {
+    const auto seed = static_cast<std::uint64_t>(i);
     // A quarter, a half and three quarters into the rest of training, never twice the same moment.
-    const auto share = static_cast<std::int64_t>(seed % 3 + 1);
-    const WallTime at = half + training * share / 4 + static_cast<std::int64_t>(seed) * 137ms;
+    const WallTime at = half + training * (i % 3 + 1) / 4 + i * 137ms;
     const WallTime busy = next_at_work(h.second, at, h.calibration.bands[0].wait_max_w);
-    try_hang(h, busy, wait, seed, out);
-    if (seed <= 3) try_silence(h, busy, seed, out);
+    if (i <= hangs) try_hang(h, busy, wait, seed, out);
+    if (i <= silences) try_silence(h, busy, seed, out);
   }
   return out;
 }

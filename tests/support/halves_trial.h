@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -33,7 +32,8 @@ struct HalvesTrial {
   std::string row() const;
 };
 
+// `hangs` times without and with the log, and `silences` with it.
 HalvesTrial try_halves(const PowerRecording& recording, std::span<const PowerRecording> lenders,
-                       std::uint64_t seeds);
+                       int hangs, int silences);
 
 }  // namespace muster

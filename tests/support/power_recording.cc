@@ -141,7 +141,8 @@ std::vector<WaitSegment> wait_segments(const PowerRecording& recording, const Ca
       ++heard;
       low += sample.watts <= floor_w;
     }
-    if (low * 10 < heard * 9) {
+    const std::size_t others = heard < 4 ? 0 : std::max<std::size_t>(1, heard / 10);
+    if (low + others < heard) {
       close();
       continue;
     }

@@ -42,7 +42,8 @@ PowerRecording cut(const PowerRecording& whole, WallTime from, WallTime to);
 // The middle between its first and its last sample.
 WallTime middle(const PowerRecording& recording);
 
-// A stay at the floor of a calibration: nine of ten nodes for at least four samples in a row.
+// A stay at the floor of a calibration: nine of ten nodes (of four to nine: all but one) for at
+// least four samples in a row.
 struct WaitSegment {
   WallTime from{}, to{};
   // All samples in it by node, but for the first and last period: those are ramps.

@@ -42,82 +42,72 @@ class Player {
   std::size_t next_ = 0;
 };
 
-void look(const Triage& triage, WallTime now, PowerReplay& out) {
-  out.last = triage.report(now);
-  const FleetView view = triage.view(now);
-  ++out.looks;
-  for (const GpuView& node : view.gpus) {
+void count_phases(const Triage& triage, WallTime now, PowerReplay& out) {
+  for (const GpuView& node : triage.view(now).gpus) {
     ++out.samples;
     out.unknown_samples += node.phase == Phase::unknown;
   }
-  for (const Finding& f : out.last.findings) {
+}
+
+void look(const Triage& triage, WallTime now, PowerReplay& out) {
+  const Report report = triage.report(now);
+  out.newest_alarm.reset();
+  for (const Finding& f : report.findings) {
     if (!out.first_silence && f.summary.starts_with("the step log is silent")) {
       out.first_silence = now;
     }
+    if (f.severity < Severity::warning || out.newest_alarm) continue;
+    out.newest_alarm = f;
+    if (out.first_alarm) continue;
+    out.first_alarm = now;
+    out.alarm = std::string(cause_name(f.cause)) + ": " + f.summary;
   }
-  out.newest_alarm.reset();
-  if (out.last.findings.empty() || out.last.findings[0].severity < Severity::warning) return;
-  out.newest_alarm = out.last.findings[0];
-  if (out.first_alarm) return;
-  out.first_alarm = now;
-  out.alarm = std::string(cause_name(out.newest_alarm->cause)) + ": " + out.newest_alarm->summary;
 }
 
 }  // namespace
 
-PowerReplay replay(const PowerRecording& recording, const Calibration& calibration, bool with_log) {
-  PowerReplay out;
-  TriageOptions options;
-  options.calibration = calibration;
-  Triage triage(options);
-  Player player(recording, triage, with_log);
-  if (recording.samples.empty()) return out;
+PowerReplay replay(const PowerRecording& recording, PowerReplay::Options options) {
   constexpr Duration kInterval = std::chrono::seconds(1);
+  PowerReplay out;
+  TriageOptions triage_options;
+  triage_options.calibration = std::move(options.calibration);
+  triage_options.learn = options.learn;
+  Triage triage(triage_options);
+  Player player(recording, triage, options.with_log);
+  if (recording.samples.empty()) return out;
+  const auto judge = [&](WallTime now) {
+    player.lines_to(now);
+    look(triage, now, out);
+    if (options.count_phases) count_phases(triage, now, out);
+  };
   WallTime next = recording.samples.front().at + kInterval;
   for (const auto& sample : recording.samples) {
-    for (; sample.at >= next; next += kInterval) {
-      player.lines_to(next);
-      look(triage, next, out);
-    }
+    for (; sample.at >= next; next += kInterval) judge(next);
     player.play(sample);
   }
-  const WallTime end = recording.samples.back().at;
-  player.lines_to(end);
-  look(triage, end, out);
+  judge(recording.samples.back().at);
+  if (!options.learn) return out;
+  auto learned = triage.calibrate(recording.name);
+  if (learned) {
+    out.learned = std::move(*learned);
+  } else {
+    out.learned.source = learned.error().context;
+  }
   return out;
 }
 
-Calibration learn_from(const PowerRecording& recording, const Calibration& bands) {
-  TriageOptions options;
-  options.learn = true;
-  options.calibration = bands;
-  Triage triage(options);
-  Player player(recording, triage, true);
-  for (const auto& sample : recording.samples) player.play(sample);
-  if (recording.samples.empty()) return {};
-  player.lines_to(recording.samples.back().at);
-  auto learned = triage.calibrate(recording.name);
-  if (learned) return std::move(*learned);
-  Calibration none;
-  none.source = learned.error().context;
-  return none;
-}
-
-Duration hang_limit(const PowerRecording& recording, WallTime at, const Calibration& calibration) {
+PowerLimits limits_at(const PowerRecording& recording, WallTime at,
+                      const Calibration& calibration) {
   using namespace std::chrono_literals;
-  const Calibration before = learn_from(cut(recording, {}, at), calibration);
-  const Duration known = std::max(calibration.longest_wait.value_or(Duration{}),
-                                  before.longest_wait.value_or(Duration{}));
-  return known == Duration{} ? 120s : std::max<Duration>(120s, known * 3 / 2 + 30s);
-}
-
-Duration silence_limit(const PowerRecording& recording, WallTime at,
-                       const Calibration& calibration) {
-  using namespace std::chrono_literals;
-  const Calibration before = learn_from(cut(recording, {}, at), calibration);
-  const Duration known = std::max(calibration.longest_quiet.value_or(Duration{}),
-                                  before.longest_quiet.value_or(Duration{}));
-  return std::max<Duration>(10min, 3 * known);
+  const PowerReplay before =
+      replay(cut(recording, {}, at), {.calibration = calibration, .learn = true});
+  const auto longer = [](const std::optional<Duration>& a, const std::optional<Duration>& b) {
+    return std::max(a.value_or(Duration{}), b.value_or(Duration{}));
+  };
+  const Duration wait = longer(calibration.longest_wait, before.learned.longest_wait);
+  const Duration quiet = longer(calibration.longest_quiet, before.learned.longest_quiet);
+  return {wait == Duration{} ? 120s : std::max<Duration>(120s, wait * 3 / 2 + 30s),
+          std::max<Duration>(10min, 3 * quiet)};
 }
 
 }  // namespace muster

@@ -10,16 +10,21 @@
 
 namespace muster {
 
-// What triage says all along a recording, looked at once a second, as
-// `muster triage --follow` does.
+// What triage says all along a recording, looked at once a second, as `muster triage --follow`
+// does.
 struct PowerReplay {
-  std::uint64_t looks = 0, samples = 0;
-  std::uint64_t unknown_samples = 0;      // of nodes that were given no phase
-  std::optional<WallTime> first_alarm;    // the first look at a finding above info
-  std::string alarm;                      // that finding, in short
-  std::optional<Finding> newest_alarm;    // of the last look
+  struct Options {
+    Calibration calibration;
+    bool with_log = true;
+    bool count_phases = false;
+    bool learn = false;
+  };
+  std::uint64_t samples = 0, unknown_samples = 0;  // looked-at nodes, and those without a phase
+  std::optional<WallTime> first_alarm;             // the first look at a finding above info
+  std::string alarm;                               // that finding, in short
+  std::optional<Finding> newest_alarm;             // of the last look
   std::optional<WallTime> first_silence;  // the first look at which the log is called silent
-  Report last;
+  Calibration learned;  // where asked for; without bands: the reason is its source
 
   double unknown_percent() const {
     return samples == 0
@@ -27,17 +32,13 @@ struct PowerReplay {
                : 100.0 * static_cast<double>(unknown_samples) / static_cast<double>(samples);
   }
 };
-PowerReplay replay(const PowerRecording& recording, const Calibration& calibration, bool with_log);
+PowerReplay replay(const PowerRecording& recording, PowerReplay::Options options);
 
-// Learned from the recording with its log; a failure has the reason as `source` and no bands.
-// `bands`: the calibration that the ticks are judged with, empty for none.
-Calibration learn_from(const PowerRecording& recording, const Calibration& bands = {});
-
-// When a stay at the floor that begins at `at` is to be called a hang, by the documented rule.
-Duration hang_limit(const PowerRecording& recording, WallTime at, const Calibration& calibration);
-
-// When a log that fell silent before `at` is to be called so, after its last line.
-Duration silence_limit(const PowerRecording& recording, WallTime at,
-                       const Calibration& calibration);
+// After how long a stay at the floor that begins at `at`, and a log that falls silent before it,
+// are to be called so, by the documented rules.
+struct PowerLimits {
+  Duration wait{}, silence{};
+};
+PowerLimits limits_at(const PowerRecording& recording, WallTime at, const Calibration& calibration);
 
 }  // namespace muster
