@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "app/judged_time.h"
 #include "app/live_input.h"
 #include "app/triage_target.h"
 
@@ -71,7 +72,7 @@ class LiveRun {
       const Status polled = w.input->poll(clock_.mono() + share, target_);
       w.failure = polled ? std::nullopt : std::optional(polled.error());
     }
-    const WallTime now = judged_now();
+    const WallTime now = judged_.at(triage_.newest(), clock_.wall());
     TriageAnswer answer{triage_.report(now), triage_.view(now)};
     for (const Blind& blind : fixed_.blind) answer.report.blind.push_back(blind);
     for (const std::string& note : fixed_.notes) answer.report.notes.push_back(note);
@@ -84,19 +85,12 @@ class LiveRun {
  private:
   void add(std::unique_ptr<LiveInput> input) { watched_.push_back({std::move(input), {}}); }
 
-  // Live rows age against the wall clock; an old file that is followed is judged at its own time.
-  WallTime judged_now() const {
-    const WallTime wall = clock_.wall();
-    const auto newest = triage_.newest();
-    if (!newest || wall < *newest) return newest.value_or(wall);
-    return wall - *newest > std::chrono::hours(1) ? *newest : wall;
-  }
-
   const TriageRequest& request_;
   const LiveOptions& options_;
   Files& files_;
   Clock& clock_;
   Triage triage_;
+  JudgedTime judged_;
   TriageTarget target_;
   std::vector<Watched> watched_;
   SourceSummary fixed_;

@@ -119,8 +119,14 @@ std::vector<std::string> compare_calibrations(const Calibration& before, const C
                    seconds(after.longest_quiet));
   compare_optional(out, "step time", "s", before.step_s, after.step_s);
   for (const CalibratedBands& b : before.bands) {
-    const auto a = std::find_if(after.bands.begin(), after.bands.end(),
-                                [&](const auto& other) { return other.model == b.model; });
+    // At the same limit where there is one: a merged calibration knows several.
+    auto a = std::find_if(after.bands.begin(), after.bands.end(), [&](const auto& other) {
+      return other.model == b.model && other.limit_w == b.limit_w;
+    });
+    if (a == after.bands.end()) {
+      a = std::find_if(after.bands.begin(), after.bands.end(),
+                       [&](const auto& other) { return other.model == b.model; });
+    }
     const std::string name = escape_controls(b.model, 60);
     if (a == after.bands.end()) {
       out.push_back(name + ": not in the newer one");

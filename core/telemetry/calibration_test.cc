@@ -70,6 +70,14 @@ TEST(CompareCalibrations, SaysWhatChanged) {
   EXPECT_NE(lines[1].find("compute"), std::string::npos);
 }
 
+TEST(CompareCalibrations, HoldsEqualLimitsAgainstEachOther) {
+  Calibration a = learned(1, 60);
+  a.bands.push_back(a.bands[0]);
+  a.bands[1].limit_w = 700;
+  a.bands[1].compute_w = 640;
+  EXPECT_TRUE(compare_calibrations(a, a).empty());
+}
+
 TEST(EncodeCalibration, QuotesWhatComesFromOutside) {
   Calibration c;
   c.source = "a\"b\\c\n";

@@ -139,6 +139,29 @@ TEST(JudgeTick, CannotTellFromNothing) {
   EXPECT_EQ(judge_tick({&in, 1}).phase, Phase::unknown) << "one level is no band";
 }
 
+TEST(Bands, OfSeveralLimitsTheNearest) {
+  Calibration c;
+  c.bands.push_back({"NVIDIA B300 SXM6 AC", 1100.0, 140, 220, 700, 985, 0.04, 100});
+  c.bands.push_back({"NVIDIA B300 SXM6 AC", 700.0, 130, 200, 500, 640, 0.04, 300});
+  c.bands.push_back({"NVIDIA B300 SXM6 AC", std::nullopt, 1, 2, 3, 4, 0.04, 9});
+  struct LimitRow {
+    const char* name;
+    std::optional<double> limit_w;
+    double wait_max_w;
+  };
+  const LimitRow rows[] = {
+      {"the first's own", 1100, 220},      {"the second's own", 700, 200},
+      {"nearer to the second", 770, 220},  {"nearer to the first", 1000, 200},
+      {"not told: most samples", {}, 200}, {"0 W is not told", 0, 200},
+  };
+  for (const LimitRow& row : rows) {
+    const Reading limit = row.limit_w ? Reading::of(*row.limit_w) : Reading();
+    for (const SeriesIdentity& who : {b300(0), SeriesIdentity{}}) {
+      EXPECT_NEAR(bands_for(who, limit, 0, c).wait_max_w, row.wait_max_w, 1e-9) << row.name;
+    }
+  }
+}
+
 TEST(Bands, BestSourceFirst) {
   Calibration none;
   EXPECT_FALSE(bands_for({}, {}, 0, none).known);
