@@ -328,6 +328,55 @@ TEST(Triage, AVanishedGpuIsMissingNotIdle) {
   EXPECT_EQ(answer(run.report()), "warning medium series_vanished gpu:n1/4");
 }
 
+// Rows come together, whatever the clocks of their hosts say.
+TEST(Triage, AClockBehindTheOthersIsNoSilence) {
+  using namespace std::chrono_literals;
+  struct ClockRow {
+    const char* name;
+    Duration behind;
+    bool seen;
+  };
+  const ClockRow rows[] = {
+      {"in step", 0s, true},      {"2 s behind", 2s, true},     {"40 s behind", 40s, true},
+      {"40 s ahead", -40s, true}, {"4 min behind", 4min, true}, {"of another zone", 9h, false},
+  };
+  for (const ClockRow& row : rows) {
+    Triage triage({});
+    SimulatedRun run({.last_host_behind = row.behind}, triage);
+    run.compute(100);
+    run.apart(130, 11);  // on the last host
+    const WallTime now = std::max(run.now(), run.now() - row.behind);
+    const Report report = triage.report(now);
+    EXPECT_EQ(report.blind.empty(), row.seen) << row.name;
+    EXPECT_EQ(answer(report), row.seen ? "critical low collective_hang rank:11"
+                                       : "critical low collective_hang unknown:")
+        << row.name;
+    if (!row.seen) continue;
+    // And its silence is still seen.
+    run.play(60, [](int k) -> std::optional<SimulatedRun::Gpu> {
+      if (k >= 8) return std::nullopt;
+      return SimulatedRun::Gpu{985, 100};
+    });
+    const Report later = triage.report(std::max(run.now(), run.now() - row.behind));
+    ASSERT_FALSE(later.blind.empty()) << row.name;
+    EXPECT_EQ(later.blind[0].source, row.behind >= Duration{} ? "n2" : "n1") << row.name;
+  }
+}
+
+TEST(Triage, ASlowerSamplerIsNoSilence) {
+  Triage triage({});
+  SimulatedRun fast({.period_s = 1}, triage);
+  fast.compute(60);
+  SimulatedRun slow({.period_s = 60}, triage);
+  slow.wait(std::chrono::seconds(60));
+  slow.compute(600);
+  const Report report = triage.report(slow.now());
+  EXPECT_TRUE(report.blind.empty()) << report.blind[0].reason;
+  for (const GpuView& gpu : triage.view(slow.now()).gpus) {
+    EXPECT_EQ(gpu.phase, Phase::compute) << gpu.label;
+  }
+}
+
 TEST(Triage, AHostThatFallsSilentIsBlindNotHealthy) {
   Triage triage({});
   SimulatedRun run({}, triage);

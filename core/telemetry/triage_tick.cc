@@ -305,7 +305,7 @@ bool TriageState::fresh(SeriesId id) const {
   const SeriesState& s = series[id];
   if (s.rows == 0) return false;
   const double patience_s = std::max(10.0, 5 * s.period_s.value_or(2));
-  return tick_at - s.at <= seconds_to_duration(patience_s);
+  return tick_at - s.at - s.behind <= seconds_to_duration(patience_s);
 }
 
 std::string TriageState::label(SeriesId id) const {

@@ -27,7 +27,8 @@ void SimulatedRun::play(double seconds, const Script& script) {
       if (options_.tell_rank) row.key.rank = rank;
       row.key.name = options_.model;
       row.readings = readings;
-      triage_.row(row, now_, "sim", "");
+      const bool last = rank / options_.gpus_per_host == options_.hosts - 1;
+      triage_.row(row, last ? now_ - options_.last_host_behind : now_, "sim", "");
     }
     now_ += seconds_to_duration(options_.period_s);
   }
