@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 
 // Every bound of the program in one place, each with its reason. Input is hostile: nothing that is
 // read may grow memory without one of these.
@@ -29,9 +30,51 @@ inline constexpr std::size_t kContractBytes = 16 * 1024 * 1024;
 inline constexpr std::size_t kContractDepth = 32;
 // A configuration file.
 inline constexpr std::size_t kConfigBytes = 1024 * 1024;
+// What one log may tell about its ranks: the first of a kind and rank are the ones that count (a
+// rank has a handful of groups), and a job of 16,384 ranks says four things each with room.
+inline constexpr std::size_t kWitnessesOfRank = 16;
+inline constexpr std::size_t kWitnesses = 131072;
+// Notes of one log: each is a sentence for people.
+inline constexpr std::size_t kNotesOfLog = 16;
+// Tracebacks that are open at one time in a log: one for each rank that writes into it.
+inline constexpr std::size_t kOpenTracebacks = 16384;
 // Bytes read from one HTTP answer.
 inline constexpr std::size_t kHttpBodyBytes = 64 * 1024 * 1024;
 // One URL: what common servers take as a request line.
 inline constexpr std::size_t kUrlBytes = 8 * 1024;
+
+// One flight-recorder dump. The default ring of 2,000 entries is about 400 kB; a ring that somebody
+// set to 2,097,152 "bytes" (they are entries) makes some 400 MB.
+inline constexpr std::size_t kFlightBytes = 1024 * 1024 * 1024;
+// Its longest string (names and file names; the members of 100,000 ranks are 700 kB).
+inline constexpr std::size_t kFlightStringBytes = 1024 * 1024;
+// How deep it may nest (a real one nests 5 deep).
+inline constexpr std::size_t kFlightDepth = 64;
+// Entries kept of it: 320 MB of them.
+inline constexpr std::size_t kFlightEntries = 5'000'000;
+// Different strings, and values of 16 bytes that must be held at one time: rows are let go as they
+// come, unless the writer may refer to them again, as Python's does: then 100,000 rows are some 7
+// million values.
+inline constexpr std::size_t kFlightStrings = 4 * 1024 * 1024;
+inline constexpr std::size_t kFlightValues = 16 * 1024 * 1024;
+// One row of a JSON dump (a call over 5,000 tensors is 200 kB).
+inline constexpr std::size_t kFlightRowBytes = 16 * 1024 * 1024;
+
+// An archive of dumps and logs. A member is at most one dump; a job of 16,384 ranks sends four
+// files for each rank; 64 GiB are a thousand ranks with rings a hundred times the usual.
+inline constexpr std::size_t kArchiveMembers = 65536;
+inline constexpr std::size_t kArchiveMemberBytes = kFlightBytes;
+inline constexpr std::uint64_t kArchiveBytes = 64ull << 30;
+// Bytes out of each byte in: logs of one repeated line reach 200, a bomb of deflate 1,000. Counted
+// once this many bytes came out: small files may be all zeros.
+inline constexpr std::uint64_t kArchiveRatio = 500;
+inline constexpr std::uint64_t kArchiveRatioFrom = 64ull << 20;
+
+// Files below the folders given to one diagnosis, and how deep they lie: a job of 16,384 ranks with
+// three files each, in host/attempt/rank folders.
+inline constexpr std::size_t kFolderFiles = 65536;
+inline constexpr std::size_t kFolderDepth = 8;
+// What a file is shows in its first bytes; a host map of 16,384 ranks fits whole.
+inline constexpr std::size_t kSniffBytes = 512 * 1024;
 
 }  // namespace muster::limits

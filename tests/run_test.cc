@@ -124,14 +124,15 @@ const UsageRow kUsages[] = {
     {"nothing", "", 0, "./run demo"},
     {"no_such_word", "tset", 64, "./run demo"},
     {"no_such_lane", "test everything", 1, "no lane of tests is called 'everything'"},
+    {"pytorch_without_python", "test pytorch", 1, "needs MUSTER_PYTORCH=PYTHON"},
     {"seconds_in_words", "fuzz ten", 1, "a whole number, not 'ten'"},
 };
 
 class Usage : public testing::TestWithParam<UsageRow> {};
 
 TEST_P(Usage, IsAnswered) {
-  const ShellRun run =
-      run_shell("cd / && " + shell_word(kSource + "/run") + " " + GetParam().arguments);
+  const ShellRun run = run_shell("cd / && unset MUSTER_PYTORCH && " + shell_word(kSource + "/run") +
+                                 " " + GetParam().arguments);
   EXPECT_EQ(run.status, GetParam().status);
   EXPECT_NE(run.output.find(GetParam().says), std::string::npos) << run.output;
 }

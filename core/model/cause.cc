@@ -52,6 +52,9 @@ constexpr CauseRow kTable[] = {
      "what a verdict needs is not there (dumps of most ranks, empty columns): missing is not idle"},
     {Cause::suspect_not_confirmed, "suspect_not_confirmed", kCollectivesAnd, Severity::warning,
      kWarning, "", "the suspicion fails its control: the trouble also comes without the suspect"},
+    {Cause::rank_straggler, "rank_straggler", kCollectivesAnd, Severity::warning, kWarning, "",
+     "one rank is nearly always the last to come to the collectives; the others wait for it in "
+     "every step"},
     {Cause::gpu_power_straggler, "gpu_power_straggler", kGpuNvlink, Severity::warning, kWarning, "",
      "one GPU draws far less than its peers under the same load (power path, chassis or firmware "
      "state)"},

@@ -25,6 +25,7 @@ enum class Cause : std::uint16_t {
   run_incomplete_exit_zero,
   evidence_missing,
   suspect_not_confirmed,
+  rank_straggler,
   gpu_power_straggler,
   pcie_link_degraded,
   thermal_throttle_dips,

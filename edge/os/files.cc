@@ -79,6 +79,8 @@ class RealFiles final : public Files {
     info.bytes = static_cast<std::uint64_t>(st.st_size);
     info.modified = wall_from_ns(static_cast<std::int64_t>(st.st_mtim.tv_sec) * 1'000'000'000 +
                                  st.st_mtim.tv_nsec);
+    struct stat self{};
+    info.link = ::lstat(path.c_str(), &self) == 0 && S_ISLNK(self.st_mode);
     return info;
   }
 

@@ -29,6 +29,7 @@ struct FileInfo {
   std::uint64_t bytes = 0;
   std::uint64_t id = 0;  // changes when another file takes the name
   WallTime modified{};
+  bool link = false;  // the name is a symbolic link; all else tells of what it points to
 };
 
 class Files {

@@ -123,6 +123,8 @@ const std::vector<Owner>& owners() {
       {"sqlite3.h", {"edge/store/"}},
       {"zstd.h", {"edge/record/"}},
       {"zlib.h", {"edge/"}},
+      {"archive.h", {"edge/archive/"}},
+      {"archive_entry.h", {"edge/archive/"}},
       {"openssl/", {"edge/", "core/"}},
       {"pugixml.hpp", {"core/"}},
       {"simdjson.h", {"core/"}},

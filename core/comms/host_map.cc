@@ -1,0 +1,131 @@
+#include "core/comms/host_map.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/limits.h"
+#include "core/comms/scan.h"
+#include "core/model/json_reader.h"
+
+namespace muster {
+namespace {
+
+using namespace comms;
+
+constexpr std::size_t kHostBytes = 255;  // of a DNS name
+
+bool is_host(std::string_view text) {
+  if (text.empty() || text.size() > kHostBytes) return false;
+  bool name = false;
+  for (const char c : text) {
+    if (!is_alpha(c) && !is_digit(c) && c != '-' && c != '_' && c != '.' && c != ':') return false;
+    name = name || is_alpha(c) || c == '.' || c == ':';
+  }
+  return name && text.front() != '-';
+}
+
+class Builder {
+ public:
+  explicit Builder(HostMap& map) : map_(map) {}
+
+  void put(std::int32_t rank, std::string_view host, std::string_view where) {
+    if (map_.hosts.size() >= limits::kSeries && !map_.hosts.contains(rank)) {
+      return complain(where, fmt::format("more than {} ranks", limits::kSeries));
+    }
+    const auto [found, fresh] = map_.hosts.emplace(rank, host);
+    if (!fresh && found->second != host) {
+      complain(where, fmt::format("rank {} is on {} and on {}", rank, found->second, host));
+    }
+  }
+  void complain(std::string_view where, std::string_view what) {
+    if (map_.complaints.size() < limits::kNotesOfLog) {
+      map_.complaints.push_back(fmt::format("{}: {}", where, what));
+    }
+  }
+  // "0-7,16"; nothing is put where a part is no range.
+  bool put_ranges(std::string_view host, std::string_view ranges, std::string_view where) {
+    std::vector<std::pair<std::int32_t, std::int32_t>> parsed;
+    for (std::string_view piece : split(ranges, ',')) {
+      piece = trim(piece);
+      const auto first = take_rank(piece);
+      if (!first) return false;
+      auto last = first;
+      if (take(piece, "-")) last = take_rank(piece);
+      if (!last || !piece.empty() || *last < *first) return false;
+      if (*last - *first >= static_cast<std::int32_t>(limits::kSeries)) return false;
+      parsed.emplace_back(*first, *last);
+    }
+    for (const auto& [first, last] : parsed) {
+      for (std::int32_t rank = first; rank <= last; ++rank) put(rank, host, where);
+    }
+    return true;
+  }
+
+  bool line(std::string_view text, std::string_view where) {
+    std::string_view rest = text;
+    if (const auto rank = take_rank(rest)) {
+      const bool stop = take(rest, ":") || take(rest, ",");
+      const bool blank = !rest.empty() && (rest.front() == ' ' || rest.front() == '\t');
+      rest = trim(rest);
+      if ((stop || blank) && is_host(rest)) {
+        put(*rank, rest, where);
+        return true;
+      }
+    }
+    const std::size_t colon = text.rfind(':');
+    if (colon == std::string_view::npos || !is_host(trim(text.substr(0, colon)))) return false;
+    return put_ranges(trim(text.substr(0, colon)), trim(text.substr(colon + 1)), where);
+  }
+
+ private:
+  HostMap& map_;
+};
+
+void read_json(std::string_view bytes, Builder& builder) {
+  const auto document = parse_json(bytes);
+  if (!document) return builder.complain("JSON", document.error().context);
+  const auto* object = document->get<JsonNode::Object>();
+  if (!object) return builder.complain("JSON", "no object");
+  for (const auto& [key, value] : *object) {
+    std::string_view number = key;
+    const auto rank = take_rank(number);
+    const auto* host = value.get<std::string>();
+    if (!rank || !number.empty() || !host || !is_host(*host)) {
+      builder.complain("JSON", fmt::format("\"{}\" is no rank with a host", key.substr(0, 64)));
+      continue;
+    }
+    builder.put(*rank, *host, "JSON");
+  }
+}
+
+}  // namespace
+
+HostMap parse_host_map(std::string_view bytes) {
+  HostMap map;
+  Builder builder(map);
+  if (bytes.starts_with("\xEF\xBB\xBF")) bytes.remove_prefix(3);
+  const std::size_t start = bytes.find_first_not_of(" \t\r\n");
+  if (start != std::string_view::npos && bytes[start] == '{') {
+    read_json(bytes, builder);
+    return map;
+  }
+  std::size_t number = 0;
+  for (std::string_view line : split(bytes, '\n')) {
+    ++number;
+    line = trim(line);
+    if (line.empty() || line.starts_with('#')) continue;
+    if (!builder.line(line, fmt::format("line {}", number))) {
+      builder.complain(fmt::format("line {}", number), "neither \"rank host\" nor \"host: ranks\"");
+    }
+    if (map.complaints.size() >= limits::kNotesOfLog) break;
+  }
+  return map;
+}
+
+bool looks_like_host_map(std::string_view bytes) {
+  const HostMap map = parse_host_map(bytes);
+  return !map.hosts.empty() && map.complaints.empty();
+}
+
+}  // namespace muster

@@ -1,0 +1,159 @@
+#include "core/flight/dump_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/limits.h"
+#include "base/text.h"
+#include "core/flight/flight_json.h"
+#include "core/flight/flight_misfits.h"
+#include "core/flight/flight_rows.h"
+#include "core/flight/flight_top.h"
+#include "core/flight/flight_values.h"
+#include "core/flight/pickle_reader.h"
+
+namespace muster {
+namespace {
+
+constexpr std::uint8_t kProto = 0x80;
+constexpr std::size_t kHeadBytes = 4096;  // looked at for the first byte that is no blank
+
+// The part of a source that names the file itself: behind the last "/", and behind the ":" that
+// parts an archive from its member.
+std::string_view base_name(std::string_view name) {
+  const std::size_t at = name.find_last_of("/:");
+  return at == std::string_view::npos ? name : name.substr(at + 1);
+}
+
+bool looks_like_json(std::string_view bytes) {
+  const std::string_view head = bytes.substr(0, kHeadBytes);
+  const std::size_t at = head.find_first_not_of(" \t\r\n");
+  return at != std::string_view::npos && (head[at] == '{' || head[at] == '[');
+}
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+// A rank that is in none of the groups is a name that means something else.
+void check_rank(FlightDump& dump) {
+  if (!dump.rank) return;
+  bool told = false, member = false;
+  for (const FlightGroup& group : dump.groups) {
+    if (!group.ranks) continue;
+    told = true;
+    member = member || std::ranges::binary_search(*group.ranks, *dump.rank);
+  }
+  if (!told || member) return;
+  dump.notes.push_back(fmt::format(
+      "the file name says rank {}, which is a member of none of its groups: rank unknown",
+      *dump.rank));
+  dump.rank.reset();
+}
+
+// Of a document without an entry. One that is cut may have lost what would tell.
+bool may_be_dump(const FlightDocument& document, const FlightValues& values,
+                 std::uint64_t strangers) {
+  const bool cut = document.cut_at && document.damage.empty();
+  switch (document.root.kind) {
+    case FlightKind::none:
+      return cut;
+    case FlightKind::list:
+      return strangers == 0 && document.damage.empty();
+    case FlightKind::dict:
+      return has_flight_key(document.root, values, cut);
+    default:
+      return false;
+  }
+}
+
+void add_notes(const FlightDocument& document, std::uint64_t strangers, FlightDump& dump) {
+  if (dump.bytes == 0) {
+    dump.notes.push_back("empty: the dump was under way, or its process died in it");
+  } else if (!document.damage.empty()) {
+    dump.notes.push_back(
+        fmt::format("not read from byte {} on: {}", *dump.cut_at, document.damage));
+  } else if (dump.cut_at) {
+    dump.notes.push_back(fmt::format("the file is cut at byte {}", *dump.cut_at));
+  }
+  if (document.trailing_bytes > 0) {
+    dump.notes.push_back(fmt::format("{} bytes after its end", document.trailing_bytes));
+  }
+  if (strangers > 0) {
+    dump.notes.push_back(fmt::format("{} items of entries are no records", strangers));
+  }
+}
+
+}  // namespace
+
+struct FlightReaderScratch::State {
+  FlightValues values;
+  FlightMisfits misfits;
+  FlightRows rows{values, misfits};
+  PickleReader pickle;
+  FlightJsonReader json;
+};
+
+FlightReaderScratch::FlightReaderScratch() : state_(std::make_unique<State>()) {}
+FlightReaderScratch::~FlightReaderScratch() = default;
+
+std::optional<std::int32_t> flight_rank_of(std::string_view name) {
+  name = base_name(name);
+  for (bool again = true; again;) {
+    again = false;
+    for (const std::string_view ending : {".json", ".gz", ".zst", ".bz2", ".lz4"}) {
+      if (!name.ends_with(ending)) continue;
+      name.remove_suffix(ending.size());
+      again = true;
+    }
+  }
+  while (!name.empty() && !is_digit(name.back())) name.remove_suffix(1);
+  std::size_t first = name.size();
+  while (first > 0 && is_digit(name[first - 1])) --first;
+  const auto rank = parse_int(name.substr(first));
+  if (!rank || *rank > INT32_MAX) return std::nullopt;
+  return static_cast<std::int32_t>(*rank);
+}
+
+Result<FlightDump> read_flight_dump(std::string_view bytes, std::string source,
+                                    FlightReaderScratch& scratch) {
+  FlightReaderScratch::State& state = *scratch.state_;
+  if (bytes.size() > limits::kFlightBytes) {
+    return make_error(Errc::exhausted, source + ": larger than 1 GiB");
+  }
+  FlightDump dump;
+  dump.bytes = bytes.size();
+  dump.rank = flight_rank_of(source);
+  FlightDocument document;
+  state.misfits.reset();
+  state.values.reset();
+  state.rows.reset(bytes.size());
+  if (bytes.empty()) {
+    document.cut_at = 0;
+  } else if (static_cast<std::uint8_t>(bytes[0]) == kProto) {
+    auto read = state.pickle.read(bytes, state.values, state.rows);
+    if (!read) return within(source, std::move(read).error());
+    document = *read;
+  } else if (looks_like_json(bytes)) {
+    auto read = state.json.read(bytes, state.values, state.rows);
+    if (!read) return within(source, std::move(read).error());
+    document = *read;
+  } else {
+    return make_error(Errc::invalid_input, source + ": neither a pickle nor JSON");
+  }
+  if (state.rows.empty() && !may_be_dump(document, state.values, state.rows.strangers())) {
+    return make_error(Errc::invalid_input, source + ": no flight-recorder dump");
+  }
+  dump.cut_at = document.cut_at;
+  state.rows.move_to(dump);
+  add_flight_top(document.root, state.values, bytes.size(), state.misfits, dump);
+  add_notes(document, state.rows.strangers(), dump);
+  state.misfits.add_notes(dump.notes);
+  check_rank(dump);
+  dump.source = std::move(source);
+  return dump;
+}
+
+}  // namespace muster

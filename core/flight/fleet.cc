@@ -1,0 +1,397 @@
+#include "core/flight/fleet.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+namespace muster {
+namespace {
+
+// A number beyond this in a file's name is no rank.
+constexpr std::int32_t kRanksMost = 1 << 20;
+
+// Where the last life of the process begins: numbers of records start again after a reset.
+std::size_t last_epoch(const FlightDump& dump) {
+  std::size_t first = 0;
+  for (std::size_t i = 1; i < dump.entries.size(); ++i) {
+    const std::int64_t before = dump.entries[i - 1].record_id;
+    const std::int64_t now = dump.entries[i].record_id;
+    if (now != FlightEntry::kAbsent && before != FlightEntry::kAbsent && now < before) first = i;
+  }
+  return first;
+}
+
+std::int64_t newest_stamp(const FlightDump& dump) {
+  std::int64_t newest = FlightEntry::kAbsent;
+  for (const FlightEntry& entry : dump.entries) {
+    newest = std::max({newest, entry.created_ns, entry.completed_seen_ns});
+  }
+  return newest;
+}
+
+// Gloo's recorder writes one group without a name, whose numbers are those of another group.
+bool tells_members(const FlightGroup& group) {
+  return group.ranks && !group.ranks->empty() && !group.name.empty();
+}
+
+// A group in which the dump has entries although its rank is no member: the name misled us.
+const FlightGroup* group_without(const FlightDump& dump) {
+  for (const FlightEntry& entry : dump.entries) {
+    const FlightGroup& group = dump.groups[entry.group];
+    if (tells_members(group) &&
+        !std::binary_search(group.ranks->begin(), group.ranks->end(), *dump.rank)) {
+      return &group;
+    }
+  }
+  return nullptr;
+}
+
+std::string group_identity(const FlightGroup& group) {
+  std::string key = group.name + '\0' + group.description + '\0';
+  for (const std::int32_t rank : *group.ranks) key += fmt::format("{},", rank);
+  return key;
+}
+
+}  // namespace
+
+// ---- one rank ----------------------------------------------------------------------------------
+
+FlightRank::FlightRank(const FlightDump& dump, std::size_t first_entry,
+                       std::vector<std::uint32_t> groups)
+    : dump_(&dump), first_(first_entry), groups_(std::move(groups)) {
+  const auto& entries = dump.entries;
+  wrapped_ = first_ > 0 || (!entries.empty() && entries.front().record_id > 0);
+  calls_.reserve(dump.signatures.size());
+  for (const FlightSignature& signature : dump.signatures) {
+    calls_.push_back(parse_call(signature.name));
+    keys_.push_back(call_key(signature));
+  }
+  set_status();
+  inherit_from_batches();
+  fill_lanes();
+}
+
+void FlightRank::set_status() {
+  constexpr std::int64_t kNsPerMs = 1'000'000;
+  status_.resize(dump_->entries.size(), FlightStatus::unknown);
+  for (std::size_t i = first_; i < dump_->entries.size(); ++i) {
+    const FlightEntry& e = dump_->entries[i];
+    const Call& call = calls_[e.signature];
+    by_process_ = by_process_ || retired_means_done(call.library);
+    for (const std::int64_t stamp : {e.created_ns, e.completed_seen_ns}) {
+      if (stamp != FlightEntry::kAbsent) last_sign_ns_ = std::max(last_sign_ns_.value_or(0), stamp);
+    }
+    // An abort ends stuck kernels: what "completed" only after its time-out did not complete.
+    const bool late = e.timeout_ms > 0 && e.created_ns != FlightEntry::kAbsent &&
+                      e.completed_seen_ns != FlightEntry::kAbsent &&
+                      e.completed_seen_ns - e.created_ns >= e.timeout_ms * kNsPerMs;
+    FlightStatus status = FlightStatus::unknown;
+    if (completion_is_unknown(call.library)) {
+      status = FlightStatus::unknown;
+    } else if (e.state == FlightState::completed) {
+      status = late ? FlightStatus::timed_out : FlightStatus::done;
+    } else if (e.retired) {
+      status = retired_means_done(call.library) ? FlightStatus::done : FlightStatus::timed_out;
+    } else if (e.state == FlightState::started) {
+      status = FlightStatus::running;
+    } else if (e.state == FlightState::scheduled) {
+      status = FlightStatus::pending;
+    }
+    status_[i] = status;
+  }
+}
+
+// Members of a batch have no events of their own: the entry that ends the batch speaks for them.
+void FlightRank::inherit_from_batches() {
+  const auto batch_of = [](const FlightEntry& e) { return e.is_p2p ? e.p2p_seq : e.seq; };
+  const FlightEntry* end = nullptr;
+  FlightStatus status = FlightStatus::unknown;
+  for (std::size_t i = dump_->entries.size(); i-- > first_;) {
+    const FlightEntry& e = dump_->entries[i];
+    if (calls_[e.signature].family == CallFamily::coalesced) {
+      end = &e;
+      status = status_[i];
+    } else if (end != nullptr) {
+      const bool member =
+          e.group == end->group && batch_of(e) == batch_of(*end) && e.is_p2p == end->is_p2p;
+      if (member) {
+        status_[i] = status;
+      } else if (e.group == end->group) {
+        end = nullptr;
+      }
+    }
+  }
+}
+
+void FlightRank::fill_lanes() {
+  constexpr std::uint32_t kNone = UINT32_MAX;
+  std::vector<std::uint32_t> lane_of(dump_->groups.size(), kNone);
+  for (std::size_t g = 0; g < dump_->groups.size(); ++g) {
+    const auto same = std::find_if(lanes_.begin(), lanes_.end(), [&](const FlightLane& lane) {
+      return lane.group == groups_[g];
+    });
+    lane_of[g] = static_cast<std::uint32_t>(same - lanes_.begin());
+    if (same == lanes_.end())
+      lanes_.push_back({.group = groups_[g],
+                        .collectives = {},
+                        .messages = {},
+                        .last_enqueued = {},
+                        .last_completed = {}});
+  }
+  for (std::size_t i = first_; i < dump_->entries.size(); ++i) {
+    const FlightEntry& e = dump_->entries[i];
+    FlightLane& lane = lanes_[lane_of[e.group]];
+    const CallFamily family = calls_[e.signature].family;
+    const bool message = family == CallFamily::send || family == CallFamily::receive;
+    const auto index = static_cast<std::uint32_t>(i);
+    if (message) {
+      lane.messages.push_back(index);
+    } else if (!e.is_p2p && e.seq != FlightEntry::kAbsent) {
+      auto& list = lane.collectives;
+      if (!list.empty() && dump_->entries[list.back()].seq >= e.seq) {
+        // The end of a batch stands for all entries of its number.
+        if (dump_->entries[list.back()].seq == e.seq) list.back() = index;
+        continue;
+      }
+      list.push_back(index);
+    }
+  }
+  // Retirement comes late and out of order; calls of one group end in their order.
+  for (FlightLane& lane : lanes_) {
+    bool later_done = false;
+    for (std::size_t i = by_process_ ? lane.collectives.size() : 0; i-- > 0;) {
+      FlightStatus& status = status_[lane.collectives[i]];
+      later_done = later_done || status == FlightStatus::done;
+      if (later_done && status == FlightStatus::pending) status = FlightStatus::done;
+    }
+  }
+  for (std::size_t g = 0; g < dump_->groups.size(); ++g) {
+    FlightLane& lane = lanes_[lane_of[g]];
+    const FlightGroup& told = dump_->groups[g];
+    // Old formats write garbage, hooks write numbers of the process: only what can be is kept.
+    constexpr std::int64_t kGarbage = 1'000'000'000'000;
+    const bool empty = lane.collectives.empty();
+    const std::int64_t most = !empty        ? entry(lane.collectives.back()).seq + 2
+                              : by_process_ ? FlightEntry::kAbsent
+                                            : kGarbage;
+    const auto possible = [&](std::optional<std::int64_t> v) {
+      return v && *v >= -1 && *v <= most;
+    };
+    if (possible(told.last_enqueued)) lane.last_enqueued = told.last_enqueued;
+    if (possible(told.last_completed)) lane.last_completed = told.last_completed;
+  }
+}
+
+const FlightLane* FlightRank::lane(std::uint32_t group) const {
+  for (const FlightLane& lane : lanes_) {
+    if (lane.group == group) return &lane;
+  }
+  return nullptr;
+}
+
+std::optional<std::uint32_t> FlightRank::find(std::uint32_t group, std::int64_t seq) const {
+  const FlightLane* lane = this->lane(group);
+  if (lane == nullptr) return {};
+  const auto at = std::lower_bound(
+      lane->collectives.begin(), lane->collectives.end(), seq,
+      [&](std::uint32_t index, std::int64_t wanted) { return entry(index).seq < wanted; });
+  if (at == lane->collectives.end() || entry(*at).seq != seq) return {};
+  return *at;
+}
+
+Presence FlightRank::presence(std::uint32_t group, std::int64_t seq) const {
+  if (find(group, seq)) return Presence::present;
+  const FlightLane* lane = this->lane(group);
+  if (lane == nullptr || lane->collectives.empty()) {
+    if (dump_->cut_at) return Presence::unknown;
+    if (lane != nullptr && lane->last_enqueued) {
+      return *lane->last_enqueued >= seq ? Presence::passed : Presence::absent;
+    }
+    // A ring that has turned over may have held it. A group that it does not know it never made.
+    const bool knows_its_groups = lane == nullptr && !lanes_.empty();
+    return wrapped_ && !knows_its_groups ? Presence::unknown : Presence::absent;
+  }
+  if (entry(lane->collectives.back()).seq < seq) {
+    return dump_->cut_at ? Presence::unknown : Presence::absent;
+  }
+  // Forgotten; where the oldest that is kept has not ended either, this one may not have.
+  return unfinished(lane->collectives.front()) ? Presence::unknown : Presence::passed;
+}
+
+std::optional<std::uint32_t> FlightRank::first_unfinished(const FlightLane& lane) const {
+  for (const std::uint32_t index : lane.collectives) {
+    if (unfinished(index)) return index;
+  }
+  return {};
+}
+
+void FlightRank::end_by_error(std::uint32_t group, std::int64_t seq) {
+  const FlightLane* lane = this->lane(group);
+  for (std::size_t i = lane->collectives.size(); i-- > 0;) {
+    const std::uint32_t index = lane->collectives[i];
+    if (entry(index).seq <= seq) return;
+    if (is_synchronising(call(index).family)) status_[index] = FlightStatus::timed_out;
+  }
+}
+
+bool FlightRank::forgot_unfinished(const FlightLane& lane) const {
+  if (!wrapped_ || (lane.collectives.empty() && lane.messages.empty())) return false;
+  std::uint32_t oldest = UINT32_MAX;
+  if (!lane.collectives.empty()) oldest = lane.collectives.front();
+  if (!lane.messages.empty()) oldest = std::min(oldest, lane.messages.front());
+  if (!unfinished(oldest)) return false;
+  // The status still knows how far the group had come.
+  const bool only_collectives = lane.messages.empty() && lane.last_completed.has_value();
+  if (only_collectives && *lane.last_completed == entry(oldest).seq - 1) return false;
+  // Something older that has ended is still there: what went before it had ended too.
+  for (std::size_t i = first_; i < oldest; ++i) {
+    if (status_[i] == FlightStatus::done) return false;
+  }
+  return true;
+}
+
+std::uint64_t FlightRank::key(std::uint32_t index) const {
+  std::uint64_t key = keys_[entry(index).signature];
+  const FlightEntry& last = entry(index);
+  for (std::uint32_t i = index; i-- > first_;) {
+    const FlightEntry& e = entry(i);
+    if (e.group != last.group || e.seq != last.seq || e.is_p2p) break;
+    key = key * 0x100000001b3ULL + keys_[e.signature];
+  }
+  return key;
+}
+
+// ---- all ranks ---------------------------------------------------------------------------------
+
+FlightFleet::FlightFleet(std::span<const FlightDump> dumps) {
+  const auto chosen = choose(dumps);
+  std::vector<std::vector<std::uint32_t>> local;
+  number_groups(chosen, local);
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    const std::size_t first = last_epoch(*chosen[i]);
+    if (first > 0) {
+      notes_.push_back(fmt::format("rank {}: {} records of an earlier life are left out",
+                                   *chosen[i]->rank, first));
+    }
+    ranks_.emplace_back(*chosen[i], first, local[i]);
+  }
+  find_ends_by_error();
+  find_missing();
+}
+
+// Where "retired" is all that is known, an error looks like the end. A collective that a member
+// never issued cannot have ended well.
+void FlightFleet::find_ends_by_error() {
+  for (std::uint32_t id = 0; id < groups_.size(); ++id) {
+    std::optional<std::int64_t> least;
+    std::vector<FlightRank*> members;
+    for (FlightRank& rank : ranks_) {
+      const FlightLane* lane = rank.lane(id);
+      if (lane == nullptr || !rank.retirement_is_end() || rank.dump().cut_at) continue;
+      if (lane->collectives.empty()) continue;
+      const std::int64_t last = rank.entry(lane->collectives.back()).seq;
+      least = std::min(least.value_or(last), last);
+      members.push_back(&rank);
+    }
+    for (FlightRank* rank : members) rank->end_by_error(id, *least);
+  }
+}
+
+void FlightFleet::find_missing() {
+  std::set<std::int32_t> missing;
+  for (const FleetGroup& group : groups_) {
+    for (const std::int32_t rank : group.ranks) {
+      if (find(rank) == nullptr) missing.insert(rank);
+    }
+  }
+  // Where nobody tells the members, the numbers of the ranks run from 0 without a gap.
+  const bool told = std::any_of(groups_.begin(), groups_.end(),
+                                [](const FleetGroup& group) { return group.members_told; });
+  for (std::int32_t rank = 0;
+       !told && !ranks_.empty() && rank < std::min(ranks_.back().rank(), kRanksMost); ++rank) {
+    if (find(rank) == nullptr) missing.insert(rank);
+  }
+  missing_.assign(missing.begin(), missing.end());
+}
+
+std::vector<const FlightDump*> FlightFleet::choose(std::span<const FlightDump> dumps) {
+  std::map<std::int32_t, const FlightDump*> by_rank;
+  for (const FlightDump& dump : dumps) {
+    if (!dump.rank) {
+      notes_.push_back(dump.source + ": its name holds no rank; left out");
+      continue;
+    }
+    if (const FlightGroup* stranger = group_without(dump)) {
+      notes_.push_back(
+          fmt::format("{}: rank {} by its name, but it is no member of its group {}; left out",
+                      dump.source, *dump.rank, stranger->name));
+      continue;
+    }
+    const FlightDump*& place = by_rank[*dump.rank];
+    if (place == nullptr) {
+      place = &dump;
+      continue;
+    }
+    const bool later = newest_stamp(dump) > newest_stamp(*place);
+    notes_.push_back(fmt::format("rank {} has two dumps; {} is older and left out", *dump.rank,
+                                 later ? place->source : dump.source));
+    if (later) place = &dump;
+  }
+  std::vector<const FlightDump*> chosen;
+  for (const auto& [rank, dump] : by_rank) chosen.push_back(dump);
+  return chosen;
+}
+
+void FlightFleet::number_groups(const std::vector<const FlightDump*>& chosen,
+                                std::vector<std::vector<std::uint32_t>>& local) {
+  std::unordered_map<std::string, std::uint32_t> known;
+  std::map<std::pair<std::string, std::string>, std::vector<std::uint32_t>> by_name;
+  for (const FlightDump* dump : chosen) {
+    for (const FlightGroup& group : dump->groups) {
+      if (!tells_members(group)) continue;
+      const auto id = static_cast<std::uint32_t>(groups_.size());
+      if (!known.emplace(group_identity(group), id).second) continue;
+      groups_.push_back({group.name, group.description, *group.ranks, true});
+      by_name[{group.name, group.description}].push_back(id);
+    }
+  }
+  local.resize(chosen.size());
+  std::map<std::pair<std::string, std::string>, std::uint32_t> inferred;
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    for (const FlightGroup& group : chosen[i]->groups) {
+      if (tells_members(group)) {
+        local[i].push_back(known.at(group_identity(group)));
+        continue;
+      }
+      // Members are not told here: a group of this name that holds the rank, else who records it.
+      const std::pair<std::string, std::string> name(group.name, group.description);
+      const auto& candidates = by_name[name];
+      const auto holds = std::find_if(candidates.begin(), candidates.end(), [&](std::uint32_t id) {
+        const auto& ranks = groups_[id].ranks;
+        return groups_[id].members_told &&
+               std::binary_search(ranks.begin(), ranks.end(), *chosen[i]->rank);
+      });
+      if (holds != candidates.end()) {
+        local[i].push_back(*holds);
+        continue;
+      }
+      const auto [place, added] =
+          inferred.emplace(name, static_cast<std::uint32_t>(groups_.size()));
+      if (added) groups_.push_back({group.name, group.description, {}, false});
+      groups_[place->second].ranks.push_back(*chosen[i]->rank);
+      local[i].push_back(place->second);
+    }
+  }
+}
+
+const FlightRank* FlightFleet::find(std::int32_t rank) const {
+  const auto at =
+      std::lower_bound(ranks_.begin(), ranks_.end(), rank,
+                       [](const FlightRank& r, std::int32_t wanted) { return r.rank() < wanted; });
+  return at == ranks_.end() || at->rank() != rank ? nullptr : &*at;
+}
+
+}  // namespace muster

@@ -1,0 +1,136 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/flight/call.h"
+#include "core/flight/dump.h"
+
+// All dumps of a run side by side: one numbering of ranks and groups, one meaning of "done", and
+// for each rank and group the order of what was issued. Holds views: the dumps must outlive it.
+
+namespace muster {
+
+enum class FlightStatus : std::uint8_t {
+  done,
+  running,    // on the GPU; told only with timing on
+  pending,    // issued; without timing it may as well run
+  timed_out,  // given up, or "completed" only after its time-out by the abort
+  unknown,    // a back end that does not tell
+};
+
+struct FleetGroup {
+  std::string name, description;
+  std::vector<std::int32_t> ranks;  // sorted
+  bool members_told = false;        // false: inferred from who recorded it
+
+  const std::string& title() const { return description.empty() ? name : description; }
+};
+
+// What one rank issued in one group, places in its dump's entries.
+struct FlightLane {
+  std::uint32_t group = 0;                 // place in FlightFleet::groups()
+  std::vector<std::uint32_t> collectives;  // one for each number, rising
+  std::vector<std::uint32_t> messages;     // sends and receives in the order of issue
+  // From pg_status, where the numbers can be: garbage of old formats is left out.
+  std::optional<std::int64_t> last_enqueued, last_completed;
+};
+
+// How a rank stands to one collective.
+enum class Presence : std::uint8_t {
+  present,
+  passed,   // its ring has forgotten it: long done
+  absent,   // not issued
+  unknown,  // cannot be told from this dump
+  no_dump,
+};
+
+class FlightRank {
+ public:
+  FlightRank(const FlightDump& dump, std::size_t first_entry, std::vector<std::uint32_t> groups);
+
+  const FlightDump& dump() const { return *dump_; }
+  std::int32_t rank() const { return *dump_->rank; }
+  // The ring has lost entries, or an earlier life of the process.
+  bool wrapped() const { return wrapped_; }
+  std::size_t first_entry() const { return first_; }
+  FlightStatus status(std::uint32_t entry) const { return status_[entry]; }
+  const std::vector<FlightLane>& lanes() const { return lanes_; }
+  const FlightLane* lane(std::uint32_t group) const;
+  // Place of the entry's group in FlightFleet::groups().
+  std::uint32_t group_of(const FlightEntry& entry) const { return groups_[entry.group]; }
+
+  const FlightEntry& entry(std::uint32_t index) const { return dump_->entries[index]; }
+  const FlightSignature& signature(std::uint32_t index) const {
+    return dump_->signatures[entry(index).signature];
+  }
+  const FlightStack& stack(std::uint32_t index) const { return dump_->stacks[entry(index).stack]; }
+  const Call& call(std::uint32_t index) const { return calls_[entry(index).signature]; }
+
+  // The entry of collective `seq`, if this rank holds it.
+  std::optional<std::uint32_t> find(std::uint32_t group, std::int64_t seq) const;
+  Presence presence(std::uint32_t group, std::int64_t seq) const;
+  // Lowest collective of the lane that is not done.
+  std::optional<std::uint32_t> first_unfinished(const FlightLane& lane) const;
+  // Whether the ring may have forgotten something unfinished of this lane: it has turned over, and
+  // the oldest that it keeps has not ended.
+  bool forgot_unfinished(const FlightLane& lane) const;
+  // What must be equal on all members: the whole batch where it is one.
+  std::uint64_t key(std::uint32_t index) const;
+  // Newest time stamp in the dump, on this host's clock.
+  std::optional<std::int64_t> last_sign_ns() const { return last_sign_ns_; }
+  // Its collectives of the group after `seq` did not complete, whatever their state says.
+  void end_by_error(std::uint32_t group, std::int64_t seq);
+  bool retirement_is_end() const { return by_process_; }
+  bool unfinished(std::uint32_t index) const {
+    return status_[index] != FlightStatus::done && status_[index] != FlightStatus::unknown;
+  }
+
+ private:
+  void set_status();
+  void inherit_from_batches();
+  void fill_lanes();
+
+  const FlightDump* dump_;
+  std::size_t first_;
+  std::vector<std::uint32_t> groups_;  // of the dump -> of the fleet
+  bool wrapped_ = false;
+  // A back end without completion events: "retired" is the end, by error too, and the numbers of
+  // pg_status count the works of the process, not of the group.
+  bool by_process_ = false;
+  std::vector<FlightStatus> status_;
+  std::vector<Call> calls_;          // of each signature
+  std::vector<std::uint64_t> keys_;  // of each signature
+  std::vector<FlightLane> lanes_;
+  std::optional<std::int64_t> last_sign_ns_;
+};
+
+class FlightFleet {
+ public:
+  // Dumps without a rank are left out with a note; of two of one rank the later counts.
+  explicit FlightFleet(std::span<const FlightDump> dumps);
+
+  const std::vector<FlightRank>& ranks() const { return ranks_; }
+  const std::vector<FleetGroup>& groups() const { return groups_; }
+  const FlightRank* find(std::int32_t rank) const;
+  // Members of all groups without a dump.
+  const std::vector<std::int32_t>& missing() const { return missing_; }
+  const std::vector<std::string>& notes() const { return notes_; }
+
+ private:
+  std::vector<const FlightDump*> choose(std::span<const FlightDump> dumps);
+  void find_ends_by_error();
+  void find_missing();
+  void number_groups(const std::vector<const FlightDump*>& chosen,
+                     std::vector<std::vector<std::uint32_t>>& local);
+
+  std::vector<FlightRank> ranks_;  // by rank
+  std::vector<FleetGroup> groups_;
+  std::vector<std::int32_t> missing_;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace muster

@@ -1,0 +1,236 @@
+#include "core/flight/flight_report.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/limits.h"
+#include "core/flight/verdict_text.h"
+
+namespace muster {
+namespace {
+
+struct Advice {
+  Cause cause;
+  Severity severity;
+  std::vector<Action> actions;
+  std::string_view next;
+};
+
+// What each kind of verdict means for the person who has to act.
+Advice advice_of(FlightVerdictKind kind) {
+  using enum FlightVerdictKind;
+  const Severity critical = Severity::critical;
+  const std::vector<Action> stuck = {Action::collect_evidence, Action::restart_from_checkpoint};
+  const std::vector<Action> code = {Action::fix_code, Action::restart_from_checkpoint};
+  switch (kind) {
+    case behind:
+      return {Cause::rank_behind, critical, stuck,
+              "Take its Python stack (py-spy dump --pid PID) and its log; then restart."};
+    case in_launch:
+      return {Cause::rank_behind, critical, stuck,
+              "Take its native stack (gdb -p PID -batch -ex 'thread apply all bt'): connection "
+              "set-up, graph capture or the driver; look for an Xid on its host."};
+    case comm_init:
+      return {Cause::rank_behind, critical, stuck,
+              "It has not made the communicator of this group: take its Python stack, and look "
+              "whether every rank creates the groups in the same order."};
+    case no_dump:
+      return {Cause::rank_behind, critical, stuck,
+              "Look at its log and at its host's kernel log: killed, out of memory, lost GPU, or "
+              "already in destroy_process_group."};
+    case mismatch:
+    case extra_op:
+    case out_of_order:
+    case p2p_size_mismatch:
+      return {
+          Cause::collective_mismatch, critical, code,
+          "Make the call sites above run on all ranks of the group alike, in the same order and "
+          "with the same shapes; then restart."};
+    case ahead_left_loop:
+      return {Cause::uneven_steps,
+              critical,
+              {Action::equalize_steps, Action::restart_from_checkpoint},
+              "Take the minimum of the step counts over all ranks before the loop and stop there "
+              "(Join does not cover FSDP); then restart from the last complete checkpoint."};
+    case deadlock_cycle:
+      return {Cause::collective_hang, critical, code,
+              "Issue the groups in the same order on all ranks; post messages of both directions "
+              "together (batch_isend_irecv)."};
+    case fabric_all:
+    case fabric_partial:
+    case fabric_p2p:
+      return {Cause::collective_hang, critical, stuck,
+              "Not a fault of the program: compare NCCL RAS, Xid lines and the error counters of "
+              "the links of these hosts (muster trace --ras FILE, muster explain LOGS)."};
+    case silent_mismatch:
+      return {Cause::collective_mismatch, Severity::critical, code,
+              "Results since then are suspect: make the calls agree, and go back to a checkpoint "
+              "from before."};
+    case straggler:
+      return {Cause::rank_straggler,
+              Severity::warning,
+              {Action::watch, Action::collect_evidence},
+              "Look at that rank's GPU (muster triage) and at its input pipeline."};
+    case never_started:
+      return {Cause::undetermined,
+              critical,
+              {Action::collect_evidence},
+              "Take Python stacks of a few ranks: storage, imports or compilation hold them."};
+    case undecided:
+      break;
+  }
+  return {Cause::undetermined,
+          critical,
+          {Action::collect_evidence},
+          "Take the measurement named above, or py-spy stacks of all ranks."};
+}
+
+// The cause that the culprit's own log names. Kinds that only say that it is away keep the verdict.
+std::optional<Cause> cause_of(WitnessKind kind) {
+  switch (kind) {
+    case WitnessKind::exception:
+    case WitnessKind::crashed:
+      return Cause::rank_exception;
+    case WitnessKind::gpu_oom:
+      return Cause::gpu_oom;
+    case WitnessKind::host_oom_killed:
+      return Cause::host_oom_killed;
+    case WitnessKind::killed:
+      return Cause::external_stop;
+    case WitnessKind::cuda_error:
+      return Cause::app_memory_fault;
+    case WitnessKind::gpu_lost:
+      return Cause::gpu_fell_off_bus;
+    case WitnessKind::watchdog_stuck:
+      return Cause::watchdog_stuck;
+    default:
+      return {};
+  }
+}
+
+bool may_have_a_logged_cause(FlightVerdictKind kind) {
+  return kind == FlightVerdictKind::behind || kind == FlightVerdictKind::no_dump ||
+         kind == FlightVerdictKind::comm_init || kind == FlightVerdictKind::in_launch;
+}
+
+// The first failure of a culprit, by the order of its log.
+const RankWitness* first_failure(const FlightVerdict& verdict) {
+  if (!may_have_a_logged_cause(verdict.kind)) return nullptr;
+  const auto at = std::find_if(verdict.witnesses.begin(), verdict.witnesses.end(),
+                               [](const RankWitness& w) { return cause_of(w.kind).has_value(); });
+  return at == verdict.witnesses.end() ? nullptr : &*at;
+}
+
+std::vector<Action> actions_for(Cause cause) {
+  switch (cause) {
+    case Cause::rank_exception:
+      return {Action::fix_code, Action::fix_data, Action::restart_from_checkpoint};
+    case Cause::gpu_oom:
+    case Cause::host_oom_killed:
+      return {Action::reduce_memory, Action::restart_from_checkpoint};
+    case Cause::external_stop:
+      return {Action::find_sender, Action::restart_from_checkpoint};
+    case Cause::gpu_fell_off_bus:
+      return {Action::drain_host, Action::restart_from_checkpoint};
+    default:
+      return {Action::collect_evidence, Action::restart_from_checkpoint};
+  }
+}
+
+std::string host_suffix(const FlightVerdict& verdict,
+                        const std::map<std::int32_t, std::string>& hosts) {
+  std::vector<std::string> names;
+  for (const std::int32_t rank : verdict.culprits) {
+    const auto at = hosts.find(rank);
+    if (at == hosts.end()) continue;
+    if (std::find(names.begin(), names.end(), at->second) == names.end()) {
+      names.push_back(at->second);
+    }
+  }
+  if (names.empty()) return "";
+  std::string text;
+  for (const std::string& name : names) {
+    if (text.size() > 80) return fmt::format(" (hosts {} ... {} in all)", text, names.size());
+    text += (text.empty() ? "" : ", ") + name;
+  }
+  return fmt::format(" (host{} {})", names.size() == 1 ? "" : "s", text);
+}
+
+void add_evidence(const FlightVerdict& verdict, Finding& finding) {
+  for (const FlightSide& side : verdict.sides) {
+    std::string text = describe_ranks(side.ranks) + ": " + side.call;
+    if (side.seq) text += fmt::format(" #{}", *side.seq);
+    if (!side.frame.empty()) text += ", " + side.frame;
+    if (!side.about.empty()) text += " (" + side.about + ")";
+    finding.evidence.push_back({side.source, {}, std::move(text)});
+  }
+  for (const RankWitness& witness : verdict.witnesses) {
+    if (finding.evidence.size() >= limits::kEvidenceLines) return;
+    finding.evidence.push_back(
+        {witness.source, witness.line, witness.text.substr(0, limits::kEvidenceChars)});
+  }
+}
+
+std::vector<Culprit> culprits_of(const FlightVerdict& verdict) {
+  std::vector<Culprit> culprits;
+  for (const std::int32_t rank : verdict.culprits) {
+    culprits.push_back({CulpritKind::rank, std::to_string(rank)});
+  }
+  const bool nobody = verdict.kind == FlightVerdictKind::never_started;
+  if (culprits.empty() && !nobody) culprits.push_back({CulpritKind::unknown, ""});
+  return culprits;
+}
+
+}  // namespace
+
+std::vector<Finding> flight_findings(const FlightAnalysis& analysis,
+                                     const std::map<std::int32_t, std::string>& hosts) {
+  std::vector<Finding> findings;
+  for (const FlightVerdict& verdict : analysis.verdicts) {
+    const Advice advice = advice_of(verdict.kind);
+    Finding finding;
+    finding.severity = advice.severity;
+    finding.confidence = verdict.confidence;
+    finding.cause = advice.cause;
+    finding.actions = advice.actions;
+    finding.next = advice.next;
+    finding.culprits = culprits_of(verdict);
+    finding.since = verdict.waiting_since;
+    finding.summary = verdict.summary + host_suffix(verdict, hosts);
+    if (!verdict.why.empty()) finding.summary += ": " + verdict.why;
+    add_evidence(verdict, finding);
+    if (const RankWitness* failure = first_failure(verdict)) {
+      finding.cause = *cause_of(failure->kind);
+      finding.severity = cause_row(finding.cause).severity;
+      finding.actions = actions_for(finding.cause);
+      finding.next =
+          "Its log names the cause: mend that, then restart; the waits of the others follow.";
+    }
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+std::vector<std::string> coverage_notes(const FlightAnalysis& analysis) {
+  const FlightCoverage& c = analysis.coverage;
+  std::vector<std::string> notes;
+  if (c.expected == 0) return analysis.notes;
+  std::string versions;
+  for (const std::string& version : c.versions) {
+    versions += (versions.empty() ? "" : ", ") + (version.empty() ? "before 1.0" : version);
+  }
+  std::string line =
+      fmt::format("{} of {} dumps (format {}), {} cut, {} records", c.expected - c.missing.size(),
+                  c.expected, versions, c.cut.size(), c.entries);
+  if (c.history) line += fmt::format(", {:.1f} s of history", duration_to_seconds(*c.history));
+  if (c.wrapped > 0) line += fmt::format(", {} rings had turned over", c.wrapped);
+  line += c.timing ? ", timing on" : ", timing off: \"scheduled\" may run";
+  notes.push_back(std::move(line));
+  if (!c.missing.empty()) notes.push_back("no dump of " + describe_ranks(c.missing));
+  if (!c.cut.empty()) notes.push_back("cut: dump of " + describe_ranks(c.cut));
+  notes.insert(notes.end(), analysis.notes.begin(), analysis.notes.end());
+  return notes;
+}
+
+}  // namespace muster

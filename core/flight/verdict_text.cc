@@ -1,0 +1,234 @@
+#include "core/flight/verdict_text.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "core/flight/frames.h"
+
+namespace muster {
+namespace {
+
+using Ranks = std::vector<std::int32_t>;
+
+// Sides that are shown; a disagreement of more is counted.
+constexpr std::size_t kSides = 6;
+
+bool holds(const Ranks& ranks, std::int32_t rank) {
+  return std::binary_search(ranks.begin(), ranks.end(), rank);
+}
+
+FlightSide side_of_entry(const FlightRank& rank, std::uint32_t index, Ranks ranks,
+                         std::string about) {
+  FlightSide side;
+  side.ranks = std::move(ranks);
+  side.call = describe_call(rank.signature(index));
+  side.frame = describe_frame(user_frame(rank.dump(), rank.stack(index)));
+  if (rank.entry(index).seq != FlightEntry::kAbsent) side.seq = rank.entry(index).seq;
+  side.source = rank.dump().source;
+  side.about = std::move(about);
+  return side;
+}
+
+// Ranks that are not in: each by the last thing that it did.
+void add_away(const FlightFleet& fleet, const Ranks& ranks, std::vector<FlightSide>& sides) {
+  for (const std::int32_t member : ranks) {
+    if (sides.size() >= kSides) return;
+    const FlightRank* rank = fleet.find(member);
+    if (rank == nullptr) {
+      FlightSide side;
+      side.ranks = {member};
+      side.call = "no dump";
+      side.about = "left no dump";
+      sides.push_back(std::move(side));
+      continue;
+    }
+    const auto& entries = rank->dump().entries;
+    if (entries.size() == rank->first_entry()) {
+      FlightSide side;
+      side.ranks = {member};
+      side.call = "nothing";
+      side.source = rank->dump().source;
+      side.about = "has issued nothing";
+      sides.push_back(std::move(side));
+      continue;
+    }
+    const auto last = static_cast<std::uint32_t>(entries.size() - 1);
+    const bool over = !rank->unfinished(last);
+    sides.push_back(side_of_entry(*rank, last, {member},
+                                  over ? "last call; elsewhere since" : "waits in another group"));
+  }
+}
+
+void add_parties(const FlightFleet& fleet, const WaitNode& node, const Ranks& culprits,
+                 std::vector<FlightSide>& sides) {
+  for (const bool odd_first : {true, false}) {
+    for (const CallParty& party : node.parties) {
+      const bool odd = holds(culprits, party.ranks.front());
+      if (odd != odd_first || sides.size() >= kSides) continue;
+      const FlightRank& rank = *fleet.find(party.ranks.front());
+      sides.push_back(side_of_entry(rank, party.entry.front(), party.ranks, "in it"));
+    }
+  }
+}
+
+void add_message(const FlightFleet& fleet, const WaitNode& node, std::vector<FlightSide>& sides) {
+  if (node.sent) {
+    sides.push_back(side_of_entry(*fleet.find(node.from), *node.sent, {node.from}, "sends"));
+  }
+  if (node.received) {
+    sides.push_back(side_of_entry(*fleet.find(node.to), *node.received, {node.to}, "receives"));
+  }
+}
+
+// The node that shows best what the others wait in: of an idle or lost rank, the one with most
+// ranks in it that waits for it directly.
+const WaitNode* shown_node(const Suspicion& suspicion, const WaitGraph& graph) {
+  const auto& nodes = graph.nodes();
+  const std::uint32_t root = suspicion.roots.front();
+  const bool is_rank =
+      nodes[root].kind == WaitKind::idle_rank || nodes[root].kind == WaitKind::rank_without_dump;
+  if (!is_rank) return &nodes[root];
+  const WaitNode* best = nullptr;
+  for (const WaitNode& node : nodes) {
+    const bool waits = std::any_of(node.hard.begin(), node.hard.end(),
+                                   [&](const WaitEdge& edge) { return edge.to == root; });
+    if (waits && (best == nullptr || node.waiting.size() > best->waiting.size())) best = &node;
+  }
+  return best;
+}
+
+std::optional<WallTime> first_wait(const FlightFleet& fleet, const WaitNode& node) {
+  std::optional<std::int64_t> first;
+  const auto see = [&](const FlightRank& rank, std::uint32_t entry) {
+    const std::int64_t at = rank.entry(entry).created_ns;
+    if (at != FlightEntry::kAbsent && (!first || at < *first)) first = at;
+  };
+  for (const CallParty& party : node.parties) {
+    for (std::size_t i = 0; i < party.ranks.size(); ++i) {
+      const FlightRank& rank = *fleet.find(party.ranks[i]);
+      if (rank.unfinished(party.entry[i])) see(rank, party.entry[i]);
+    }
+  }
+  if (node.sent) see(*fleet.find(node.from), *node.sent);
+  if (node.received) see(*fleet.find(node.to), *node.received);
+  if (!first) return {};
+  return wall_from_ns(*first);
+}
+
+std::string difference_of(const FlightFleet& fleet, const WaitNode& node) {
+  if (node.parties.size() < 2) return "operation";
+  const auto signature = [&](const CallParty& party) -> const FlightSignature& {
+    return fleet.find(party.ranks.front())->signature(party.entry.front());
+  };
+  const auto what = call_difference(signature(node.parties[0]), signature(node.parties[1]));
+  return what.empty() ? "batch" : std::string(what);
+}
+
+std::string headline(const FlightVerdict& v, const FlightFleet& fleet, const WaitNode* node) {
+  const std::string who = describe_ranks(v.culprits);
+  const std::string where = v.seq ? fmt::format("{} at {}", v.group, *v.seq) : std::string(v.group);
+  const bool one = v.culprits.size() == 1;
+  switch (v.kind) {
+    case FlightVerdictKind::behind:
+      return fmt::format("{} {} not come to {}; {} ranks wait", who, one ? "has" : "have", where,
+                         v.waiting);
+    case FlightVerdictKind::in_launch:
+      return fmt::format("{} {} stuck inside the launch of {}", who, one ? "is" : "are", where);
+    case FlightVerdictKind::comm_init:
+      return fmt::format("{} never issued anything in {}, where others wait", who, v.group);
+    case FlightVerdictKind::no_dump:
+      return fmt::format("{} left no dump, and {} ranks wait for {}", who, v.waiting,
+                         one ? "it" : "them");
+    case FlightVerdictKind::mismatch:
+      return fmt::format("{} called another {} than the rest in {}", who,
+                         difference_of(fleet, *node), where);
+    case FlightVerdictKind::ahead_left_loop:
+      return fmt::format("{} left the training loop; {} ranks wait", who,
+                         v.waiting - v.culprits.size());
+    case FlightVerdictKind::extra_op:
+      return fmt::format("{} {} a collective that the others never call there", who,
+                         one ? "makes" : "make");
+    case FlightVerdictKind::out_of_order:
+      return fmt::format("{} went on to {} without a call that the others wait for", who, where);
+    case FlightVerdictKind::deadlock_cycle:
+      return fmt::format("{} wait for each other", who);
+    case FlightVerdictKind::fabric_all:
+      return fmt::format("all {} members are in {} and it does not end", v.group_size, where);
+    case FlightVerdictKind::fabric_partial:
+      return fmt::format("{} ended for some of {} members only", where, v.group_size);
+    case FlightVerdictKind::fabric_p2p:
+      return fmt::format("a message between {} is posted at both ends and does not move", who);
+    case FlightVerdictKind::p2p_size_mismatch:
+      return fmt::format("{} send and receive different sizes", who);
+    default:
+      return fmt::format("{} ranks wait, and the dumps do not say for whom", v.waiting);
+  }
+}
+
+bool tells_a_cause(WitnessKind kind) {
+  return kind <= WitnessKind::network_error || kind == WitnessKind::watchdog_stuck;
+}
+
+}  // namespace
+
+std::string describe_ranks(const Ranks& ranks) {
+  if (ranks.empty()) return "no rank";
+  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
+  for (std::size_t i = 0; i < ranks.size();) {
+    std::size_t last = i;
+    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
+    if (i > 0) text += ",";
+    if (text.size() > 80) return text + fmt::format("... ({} in all)", ranks.size());
+    text += last == i ? fmt::format("{}", ranks[i]) : fmt::format("{}-{}", ranks[i], ranks[last]);
+    i = last + 1;
+  }
+  return text;
+}
+
+FlightSide side_at(const FlightFleet& fleet, const Ranks& ranks, std::uint32_t group,
+                   std::int64_t seq, std::string about) {
+  const FlightRank& rank = *fleet.find(ranks.front());
+  return side_of_entry(rank, *rank.find(group, seq), ranks, std::move(about));
+}
+
+FlightVerdict put_into_words(const Suspicion& suspicion, const FlightFleet& fleet,
+                             const WaitGraph& graph, std::span<const RankWitness> witnesses) {
+  FlightVerdict verdict;
+  verdict.kind = suspicion.kind;
+  verdict.confidence = suspicion.confidence;
+  verdict.culprits = suspicion.culprits;
+  verdict.explained = suspicion.explained;
+  verdict.waiting = graph.waiting().size();
+  verdict.why = suspicion.why;
+  const WaitNode* node = shown_node(suspicion, graph);
+  if (node != nullptr) {
+    verdict.group = fleet.groups()[node->group].title();
+    verdict.group_size = fleet.groups()[node->group].ranks.size();
+    if (node->kind == WaitKind::collective) verdict.seq = node->seq;
+    Ranks away;
+    for (const Ranks* list : {&node->absent, &node->no_dump}) {
+      for (const std::int32_t rank : *list) {
+        if (holds(suspicion.culprits, rank)) away.push_back(rank);
+      }
+    }
+    add_away(fleet, away, verdict.sides);
+    add_parties(fleet, *node, suspicion.culprits, verdict.sides);
+    if (node->kind == WaitKind::message) add_message(fleet, *node, verdict.sides);
+    verdict.waiting_since = first_wait(fleet, *node);
+  }
+  for (const RankWitness& witness : witnesses) {
+    if (!holds(verdict.culprits, witness.rank)) continue;
+    verdict.witnesses.push_back(witness);
+    const bool supports = verdict.kind == FlightVerdictKind::no_dump ||
+                          verdict.kind == FlightVerdictKind::behind ||
+                          verdict.kind == FlightVerdictKind::comm_init;
+    if (tells_a_cause(witness.kind) && supports && verdict.confidence == Confidence::medium) {
+      verdict.confidence = Confidence::high;
+    }
+  }
+  verdict.summary = headline(verdict, fleet, node);
+  return verdict;
+}
+
+}  // namespace muster
