@@ -144,9 +144,11 @@ void try_hang(const Halves& h, WallTime at, const WaitSegment& wait, std::uint64
   const double lift_w = seed % 2 == 0 ? kSpinLiftW : 0;
   const Duration limit = limits_at(h.second, at, h.calibration).wait;
   const PowerRecording hung = hold(h.second, at, wait, lift_w, limit + 4 * period, seed);
+  const auto start = std::lower_bound(hung.samples.begin(), hung.samples.end(), at,
+                                      [](const auto& s, WallTime t) { return s.at < t; });
   for (const bool with_log : {false, true}) {
     const PowerReplay p = replay(hung, {.calibration = h.calibration, .with_log = with_log});
-    std::string wrong = count(p.first_alarm, at + limit, period, out.waits);
+    std::string wrong = count(p.first_alarm, start->at + limit, period, out.waits);
     const Cause cause = p.newest_alarm ? p.newest_alarm->cause : Cause::healthy;
     if (wrong.empty() && cause != Cause::collective_hang && cause != Cause::undetermined) {
       wrong = "called something else:";

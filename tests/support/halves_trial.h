@@ -14,8 +14,9 @@ namespace muster {
 //
 // The hangs are SYNTHETIC: no labelled recording of a real one is public. At several moments of
 // training every node falls to a real stay at the floor (of the second half; where it has none, of
-// the whole recording; else of one of the `lenders`), drawn sample by sample, and stays. A second
-// kind stays at power while the step log falls silent, as kernels that spin would.
+// the whole recording; else of one of the `lenders`), drawn sample by sample, and stays; its first
+// sample is its start. A second kind stays at power while the step log falls silent, as kernels
+// that spin would.
 struct HalvesTrial {
   struct Hangs {
     int tried = 0, found = 0, early = 0;  // found: within limit + 2 samples, and not early
