@@ -4,21 +4,14 @@
 
 #include <algorithm>
 
+#include "app/judged_time.h"
 #include "app/live_set.h"
 #include "app/triage_target.h"
 
 namespace muster {
 namespace {
 
-// Live rows age against the wall clock; an old file that is followed is judged at its own time.
-WallTime judged_now(const Triage& triage, WallTime wall) {
-  const auto newest = triage.newest();
-  if (!newest || wall < *newest) return newest.value_or(wall);
-  return wall - *newest > std::chrono::hours(1) ? *newest : wall;
-}
-
-TriageAnswer judge(const Triage& triage, const LiveSet& sources, WallTime wall) {
-  const WallTime now = judged_now(triage, wall);
+TriageAnswer judge(const Triage& triage, const LiveSet& sources, WallTime now) {
   TriageAnswer answer{triage.report(now), triage.view(now)};
   for (Blind& blind : sources.blind()) answer.report.blind.push_back(std::move(blind));
   for (const std::string& note : sources.notes()) answer.report.notes.push_back(note);
@@ -32,6 +25,7 @@ Result<TriageAnswer> triage_live(const TriageRequest& request, const LiveOptions
                                  const std::function<bool(const TriageAnswer&)>& each) {
   Triage triage(request.triage_options);
   TriageTarget target(triage);
+  JudgedTime judged;
   LiveSet sources(request.sources, request.source_options, options.follow, files, clock, target);
   if (const Status opened = sources.open(); !opened) return opened.error();
   const MonoTime start = clock.mono();
@@ -39,7 +33,7 @@ Result<TriageAnswer> triage_live(const TriageRequest& request, const LiveOptions
     // A round that ran late does not make the next ones hurry.
     due = std::max(due, clock.mono() - options.interval);
     sources.poll(due + std::max(options.interval, kLeastRound));
-    TriageAnswer answer = judge(triage, sources, clock.wall());
+    TriageAnswer answer = judge(triage, sources, judged.at(triage.newest(), clock.wall()));
     const bool over = options.length && clock.mono() - start >= *options.length;
     if (!each(answer) || over) return answer;
     const MonoTime next = due + options.interval;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 
@@ -15,6 +16,9 @@ inline constexpr std::size_t kLineBytes = 256 * 1024;
 inline constexpr std::size_t kDocumentBytes = 64 * 1024 * 1024;
 // Series (GPUs, ports, tasks) one run may have: 16,384 GPUs with room; more are refused by name.
 inline constexpr std::size_t kSeries = 65536;
+// How far the clock of a host may be off: without time service a few seconds a day; hours are
+// another zone, and those are told by --tz.
+inline constexpr std::chrono::minutes kClockSkew{5};
 // Columns of one CSV heading (nvidia-smi of today has 212 fields).
 inline constexpr std::size_t kColumns = 1024;
 // Evidence lines kept by one finding, and characters of each.

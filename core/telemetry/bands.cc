@@ -1,5 +1,7 @@
 #include "core/telemetry/bands.h"
 
+#include <algorithm>
+
 #include "core/telemetry/gpu_model.h"
 
 namespace muster {
@@ -25,17 +27,37 @@ Bands scaled(const GpuModel& model, double limit_w, std::string_view source) {
           false};
 }
 
-const CalibratedBands* calibrated(const SeriesIdentity& who, const Calibration& calibration) {
-  const bool node = who.kind == SeriesKind::node;
-  for (const CalibratedBands& b : calibration.bands) {
-    if (node ? b.model == "node" : b.model == who.name) return &b;
-  }
+// How far bands learned at one limit must be stretched for another: 1 for the same.
+double stretch(const CalibratedBands& b, double limit_w) {
+  const double ratio = *b.limit_w / limit_w;
+  return std::max(ratio, 1 / ratio);
+}
+
+// Which of two of one model: those learned nearest to the limit; where no limit is told, or none
+// was, those of more samples.
+bool fits_better(const CalibratedBands& a, const CalibratedBands& b, double limit_w) {
+  const bool a_told = a.limit_w.value_or(0) > 0, b_told = b.limit_w.value_or(0) > 0;
+  if (limit_w <= 0 || (!a_told && !b_told)) return a.samples > b.samples;
+  if (!a_told || !b_told) return a_told;
+  return stretch(a, limit_w) < stretch(b, limit_w);
+}
+
+const CalibratedBands* calibrated(const SeriesIdentity& who, const Calibration& calibration,
+                                  double limit_w) {
+  const auto& bands = calibration.bands;
+  std::string_view model = who.kind == SeriesKind::node ? "node" : std::string_view(who.name);
   // A recording that names no model still belongs to the one GPU model of the calibration.
-  if (!node && who.name.empty() && calibration.bands.size() == 1 &&
-      calibration.bands[0].model != "node") {
-    return &calibration.bands[0];
+  if (model.empty() && !bands.empty() && bands[0].model != "node" &&
+      std::all_of(bands.begin(), bands.end(),
+                  [&](const CalibratedBands& b) { return b.model == bands[0].model; })) {
+    model = bands[0].model;
   }
-  return nullptr;
+  const CalibratedBands* best = nullptr;
+  for (const CalibratedBands& b : bands) {
+    if (b.model != model) continue;
+    if (best == nullptr || fits_better(b, *best, limit_w)) best = &b;
+  }
+  return best;
 }
 
 }  // namespace
@@ -50,7 +72,7 @@ PowerLevel Bands::level_of(Reading power_w) const {
 
 Bands bands_for(const SeriesIdentity& who, Reading limit_w, double reference_w,
                 const Calibration& calibration) {
-  if (const CalibratedBands* c = calibrated(who, calibration)) {
+  if (const CalibratedBands* c = calibrated(who, calibration, limit_w.value_or(0))) {
     const double scale = c->limit_w && *c->limit_w > 0 && limit_w.value_or(0) > 0
                              ? limit_w.value() / *c->limit_w
                              : 1.0;

@@ -25,7 +25,8 @@ struct Bands {
   PowerLevel level_of(Reading power_w) const;
 };
 
-// The best that is known, in this order: calibration of this model (scaled by the limits);
+// The best that is known, in this order: calibration of this model (at the nearest limit, scaled by
+// the limits; where no limit is told, of the most samples);
 // defaults of the model with the enforced limit, else with the model's own; generic fractions of
 // the enforced limit; shares of `reference_w`, the highest level this run was seen at (0: none
 // yet).

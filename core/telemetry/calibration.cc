@@ -73,6 +73,9 @@ std::string encode_calibration(const Calibration& c) {
   if (c.longest_wait) {
     out += fmt::format("longest_wait_s = {:.3f}\n", duration_to_seconds(*c.longest_wait));
   }
+  if (c.longest_quiet) {
+    out += fmt::format("longest_quiet_s = {:.3f}\n", duration_to_seconds(*c.longest_quiet));
+  }
   if (c.step_s) out += fmt::format("step_s = {:.6f}\n", *c.step_s);
   if (c.period_s) out += fmt::format("period_s = {:.3f}\n", *c.period_s);
   if (c.series) out += fmt::format("series = {}\n", *c.series);
@@ -101,6 +104,7 @@ Calibration merge_calibrations(const Calibration& a, const Calibration& b) {
     }
   }
   out.longest_wait = larger(a.longest_wait, b.longest_wait);
+  out.longest_quiet = larger(a.longest_quiet, b.longest_quiet);
   out.step_s = larger(a.step_s, b.step_s);
   out.period_s = larger(a.period_s, b.period_s);
   out.series = larger(a.series, b.series);
@@ -111,10 +115,18 @@ std::vector<std::string> compare_calibrations(const Calibration& before, const C
   std::vector<std::string> out;
   compare_optional(out, "longest wait", "s", seconds(before.longest_wait),
                    seconds(after.longest_wait));
+  compare_optional(out, "longest quiet of the log", "s", seconds(before.longest_quiet),
+                   seconds(after.longest_quiet));
   compare_optional(out, "step time", "s", before.step_s, after.step_s);
   for (const CalibratedBands& b : before.bands) {
-    const auto a = std::find_if(after.bands.begin(), after.bands.end(),
-                                [&](const auto& other) { return other.model == b.model; });
+    // At the same limit where there is one: a merged calibration knows several.
+    auto a = std::find_if(after.bands.begin(), after.bands.end(), [&](const auto& other) {
+      return other.model == b.model && other.limit_w == b.limit_w;
+    });
+    if (a == after.bands.end()) {
+      a = std::find_if(after.bands.begin(), after.bands.end(),
+                       [&](const auto& other) { return other.model == b.model; });
+    }
     const std::string name = escape_controls(b.model, 60);
     if (a == after.bands.end()) {
       out.push_back(name + ": not in the newer one");

@@ -33,10 +33,11 @@ struct CalibratedBands {
 struct Calibration {
   std::string source;  // where it was learned: a file name; empty: no calibration
   std::vector<CalibratedBands> bands;
-  std::optional<Duration> longest_wait;  // longest stay at the floor that ended by itself
-  std::optional<double> step_s;          // median step time
-  std::optional<double> period_s;        // sampling period
-  std::optional<std::int64_t> series;    // GPUs (or nodes) that were seen
+  std::optional<Duration> longest_wait;   // longest stay at the floor that ended by itself
+  std::optional<Duration> longest_quiet;  // longest time that the step log told nothing
+  std::optional<double> step_s;           // median step time
+  std::optional<double> period_s;         // sampling period
+  std::optional<std::int64_t> series;     // GPUs (or nodes) that were seen
 
   bool empty() const { return bands.empty(); }
   bool operator==(const Calibration&) const = default;

@@ -15,6 +15,9 @@ Calibration learned(std::uint64_t seed, double save_s) {
   run.compute(300);
   run.save(save_s);
   run.compute(300);
+  run.log_step(1, 9);
+  run.compute(40);
+  run.log_step(2, 9);
   auto c = triage.calibrate("run");
   EXPECT_TRUE(c.has_value());
   return c.value_or(Calibration{});
@@ -32,6 +35,7 @@ TEST(Calibrate, LearnsBandsAndTheLongestWait) {
   EXPECT_LT(b.spread_ratio, 0.02);
   ASSERT_TRUE(c.longest_wait.has_value());
   EXPECT_NEAR(duration_to_seconds(*c.longest_wait), 118, 2);
+  EXPECT_EQ(c.longest_quiet, std::chrono::seconds(40));
   EXPECT_EQ(c.series, 16);
   EXPECT_NEAR(*c.period_s, 1, 0.01);
 }
@@ -64,6 +68,14 @@ TEST(CompareCalibrations, SaysWhatChanged) {
   ASSERT_EQ(lines.size(), 2u);
   EXPECT_NE(lines[0].find("not known"), std::string::npos);
   EXPECT_NE(lines[1].find("compute"), std::string::npos);
+}
+
+TEST(CompareCalibrations, HoldsEqualLimitsAgainstEachOther) {
+  Calibration a = learned(1, 60);
+  a.bands.push_back(a.bands[0]);
+  a.bands[1].limit_w = 700;
+  a.bands[1].compute_w = 640;
+  EXPECT_TRUE(compare_calibrations(a, a).empty());
 }
 
 TEST(EncodeCalibration, QuotesWhatComesFromOutside) {

@@ -42,6 +42,8 @@ struct SeriesState {
   bool spoke = false;  // since the last tick
   std::uint64_t rows = 0;
   std::optional<double> period_s;      // smoothed distance of its rows
+  std::uint8_t slow_gaps = 0;          // which of the newest eight distances were far longer
+  Duration behind{};                   // by how much its rows come with an older time than others'
   WallTime power_told{}, util_told{};  // when power and utilization were last spoken of
   Bands bands;
   double bands_limit_w = -1, bands_reference_w = -1;  // what `bands` was made from

@@ -38,9 +38,21 @@ void StepTrack::note_save(Duration length) {
   longest_save = std::max(longest_save.value_or(Duration{}), length);
 }
 
+void StepTrack::hear(const std::optional<LogTime>& at, bool running) {
+  if (!at) return;
+  const auto quiet = between(heard_at, at);
+  if (heard_at && heard_at->has_date == at->has_date && !quiet) return;  // another rank's clock
+  if (quiet && running && heard_running_) {
+    longest_quiet = std::max(longest_quiet.value_or(Duration{}), *quiet);
+  }
+  heard_at = at;
+  heard_running_ = running;
+}
+
 void StepTrack::step(const StepRecord& record) {
   seen = true;
   const std::optional<LogTime> at = time_of(record.at, record.at_has_date);
+  hear(at, true);
   if (record.step_s) {
     step_seconds.add(*record.step_s);
   } else if (last_step && record.step > *last_step && !saving && !evaluating) {
@@ -63,6 +75,8 @@ void StepTrack::step(const StepRecord& record) {
 void StepTrack::event(const ProgressEvent& event) {
   seen = true;
   const std::optional<LogTime> at = time_of(event.at, event.at_has_date);
+  hear(at, event.kind != ProgressKind::startup && event.kind != ProgressKind::compile &&
+               event.kind != ProgressKind::restarted);
   const Quote quote{std::string(event.text.substr(0, 400)), event.line};
   switch (event.kind) {
     case ProgressKind::save_begin:

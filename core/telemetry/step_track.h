@@ -40,6 +40,10 @@ class StepTrack : public ProgressSink {
   bool saving = false, evaluating = false;  // begun in the log, no end and no step since
   std::optional<LogTime> save_began, newest_compile;
   std::optional<Duration> longest_save;
+  // The newest time that the log told, and the longest time that it told nothing while the run went
+  // on: starting, compiling and being restarted do not count.
+  std::optional<LogTime> heard_at;
+  std::optional<Duration> longest_quiet;
   std::optional<Quote> save_quote, compile_quote, error_quote, monitor_quote;
   bool finished = false;
   MedianSketch step_seconds;
@@ -51,6 +55,9 @@ class StepTrack : public ProgressSink {
 
  private:
   void note_save(Duration length);
+  void hear(const std::optional<LogTime>& at, bool running);
+
+  bool heard_running_ = false;  // what was heard last is of a run in swing
 };
 
 }  // namespace muster

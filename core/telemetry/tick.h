@@ -13,6 +13,7 @@ struct TickInput {
   SeriesId id = 0;
   PowerLevel level = PowerLevel::none;
   std::optional<double> util_percent;
+  bool whole_node = false;  // its power is that of a whole host
   bool rank0 = false;  // the rank that writes saves: rank 0, or index 0 where ranks are unknown
   bool levels_proven = true;  // false: relative bands that have seen only one level so far
 };

@@ -90,6 +90,45 @@ TEST(JudgeTick, TheSeedsTableOfB300) {
   }
 }
 
+// Whole hosts by power alone: one in ten may have a floor of its own.
+TEST(JudgeTick, NodesWaitWhereNearlyAllDo) {
+  using enum PowerLevel;
+  struct NodesRow {
+    const char* name;
+    std::size_t low, mid, high;
+    bool at_floor, busy;
+  };
+  const NodesRow rows[] = {
+      {"all at the floor", 8, 0, 0, true, false},
+      {"one above it", 7, 1, 0, true, false},
+      {"one at full power", 7, 0, 1, false, true},
+      {"two of eight above it", 6, 2, 0, false, false},
+      {"one of three is too many", 2, 1, 0, false, true},
+      {"one of four", 3, 1, 0, true, false},
+      {"four of 46", 42, 4, 0, true, false},
+      {"three of eight above it", 5, 3, 0, false, true},
+      {"five of 46", 41, 5, 0, false, false},
+      {"four of 46, and one computes", 41, 4, 1, false, true},
+  };
+  for (const NodesRow& row : rows) {
+    std::vector<TickInput> inputs;
+    const auto add = [&](std::size_t count, PowerLevel level) {
+      for (std::size_t i = 0; i < count; ++i) {
+        TickInput in;
+        in.id = static_cast<SeriesId>(inputs.size());
+        in.level = level;
+        in.whole_node = true;
+        inputs.push_back(in);
+      }
+    };
+    add(row.low, floor), add(row.mid, mid), add(row.high, high);
+    EXPECT_EQ(judge_tick(inputs).at_floor, row.at_floor) << row.name;
+    EXPECT_EQ(judge_tick(inputs).busy, row.busy) << row.name;
+    for (TickInput& in : inputs) in.whole_node = false;
+    EXPECT_EQ(judge_tick(inputs).at_floor, row.low == inputs.size()) << row.name << ", GPUs";
+  }
+}
+
 TEST(JudgeTick, CannotTellFromNothing) {
   EXPECT_EQ(judge_tick({}).phase, Phase::unknown);
   TickInput in;
@@ -98,6 +137,29 @@ TEST(JudgeTick, CannotTellFromNothing) {
   in.level = PowerLevel::high;
   in.levels_proven = false;
   EXPECT_EQ(judge_tick({&in, 1}).phase, Phase::unknown) << "one level is no band";
+}
+
+TEST(Bands, OfSeveralLimitsTheNearest) {
+  Calibration c;
+  c.bands.push_back({"NVIDIA B300 SXM6 AC", 1100.0, 140, 220, 700, 985, 0.04, 100});
+  c.bands.push_back({"NVIDIA B300 SXM6 AC", 700.0, 130, 200, 500, 640, 0.04, 300});
+  c.bands.push_back({"NVIDIA B300 SXM6 AC", std::nullopt, 1, 2, 3, 4, 0.04, 9});
+  struct LimitRow {
+    const char* name;
+    std::optional<double> limit_w;
+    double wait_max_w;
+  };
+  const LimitRow rows[] = {
+      {"the first's own", 1100, 220},      {"the second's own", 700, 200},
+      {"nearer to the second", 770, 220},  {"nearer to the first", 1000, 200},
+      {"not told: most samples", {}, 200}, {"0 W is not told", 0, 200},
+  };
+  for (const LimitRow& row : rows) {
+    const Reading limit = row.limit_w ? Reading::of(*row.limit_w) : Reading();
+    for (const SeriesIdentity& who : {b300(0), SeriesIdentity{}}) {
+      EXPECT_NEAR(bands_for(who, limit, 0, c).wait_max_w, row.wait_max_w, 1e-9) << row.name;
+    }
+  }
 }
 
 TEST(Bands, BestSourceFirst) {

@@ -97,15 +97,29 @@ void take_readings(SeriesState& s, const TelemetryRow& row, WallTime at) {
 }
 
 void track_period(SeriesState& s, WallTime at) {
-  if (s.rows > 0 && at > s.at) {
-    const double seconds = duration_to_seconds(at - s.at);
-    // Gaps are gaps, not a new period.
-    if (!s.period_s) {
-      s.period_s = seconds;
-    } else if (seconds < 4 * *s.period_s) {
-      s.period_s = 0.8 * *s.period_s + 0.2 * seconds;
-    }
+  if (s.rows == 0 || at <= s.at) return;
+  const double seconds = duration_to_seconds(at - s.at);
+  if (!s.period_s) {
+    s.period_s = seconds;
+    return;
   }
+  const bool slow = seconds >= 4 * *s.period_s;
+  s.slow_gaps = static_cast<std::uint8_t>((s.slow_gaps << 1) | (slow ? 1 : 0));
+  if (!slow) {
+    s.period_s = 0.8 * *s.period_s + 0.2 * seconds;
+  } else if (std::popcount(s.slow_gaps) >= 3) {
+    // Gaps are gaps, not a new period; three among eight are a slower sampler.
+    s.period_s = seconds;
+    s.slow_gaps = 0;
+  }
+}
+
+// Clocks of hosts differ: a host whose rows always come with an older time than what is there is
+// not late. The least of the newest few counts, since a row may also be handed on late.
+void track_clock(SeriesState& s, WallTime at, WallTime newest) {
+  if (s.rows > 0 && at <= s.at) return;  // an old value served again is late
+  const Duration behind = std::clamp<Duration>(newest - at, Duration{}, limits::kClockSkew);
+  s.behind = s.rows == 0 || behind < s.behind ? behind : s.behind + (behind - s.behind) / 8;
 }
 
 // "phases: compute 93.1 %, checkpoint wait 6.9 % of 1,204 ticks"
@@ -146,6 +160,7 @@ void Triage::row(const TelemetryRow& row, WallTime at, std::string_view source,
   }
   if (s->rows == 0) s->first_at = at;
   track_period(*s, at);
+  track_clock(*s, at, t.newest.value_or(at));
   take_readings(*s, row, at);
   ++s->rows;
   s->at = std::max(s->at, at);
@@ -202,6 +217,7 @@ Report Triage::report(WallTime now) const {
   report.verb = "triage";
   add_missing_findings(t, now, report);
   add_wait_findings(t, report);
+  add_silence_findings(t, report);
   add_health_findings(t, report);
   if (t.ticks > 0) report.notes.push_back(phase_shares(t));
   sort_findings(report.findings);

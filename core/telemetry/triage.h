@@ -26,7 +26,9 @@
 // A healthy wait is known from a calibration, from saves in the step log, or from waits in this
 // very recording that ended. Where rank 0 alone is at 0 % (the shape of a save) and no wait is
 // known, a save may take ten minutes. A step log, when given, decides: steps that go on mean no
-// hang, an open save gets the time of a save, a frozen step makes a hang sure.
+// hang, an open save gets the time of a save, a frozen step makes a hang sure. A log that falls
+// silent while power stays at work is no hang by this rule; it is told apart, at medium confidence
+// where a calibration knows how long healthy silences are.
 //
 // Memory is bounded by the number of series, not by the length of the input. One thread.
 

@@ -36,6 +36,9 @@ double quantile(const Bins& bins, double share, double from_w = 0, double to_w =
 // The bands of one model. The high level is the 90th percentile of the samples at work; the floor
 // lies between the highest wait that was seen and half of that; compute starts at three quarters of
 // the median of compute, below the dips of a healthy step (5.3 kW of 7.1 on an 8-GPU H100 node).
+// Of a whole node no utilization tells whether the wait that was seen was kernels that spin or a
+// start with loaded contexts (152 against 121 W a GPU, a tenth of the node), and hosts differ: its
+// floor reaches higher, still below starvation (0.65 of compute).
 std::optional<CalibratedBands> learn(const std::string& model, const PowerHistogram& h) {
   const double high_w = quantile(h.work, 0.90);
   if (high_w <= 0 || total_of(h.work) < 10) return std::nullopt;
@@ -50,7 +53,8 @@ std::optional<CalibratedBands> learn(const std::string& model, const PowerHistog
   b.compute_w = quantile(h.work, 0.50, 0.60 * high_w);
   b.compute_min_w = 0.75 * b.compute_w;
   const double wait_w = quantile(h.work, 0.99, 0, floor_top);
-  b.wait_max_w = wait_w > 0 ? std::min(1.15 * wait_w, 0.5 * b.compute_w) : floor_top;
+  const double margin = node ? 1.25 : 1.15, cap = node ? 0.55 : 0.5;
+  b.wait_max_w = wait_w > 0 ? std::min(margin * wait_w, cap * b.compute_w) : floor_top;
   // Without a single idle sample the idle band stays empty: nothing is made up.
   const double zero_low_w = quantile(h.zero, 0.01);
   const double zero_w = quantile(h.zero, 0.50);
@@ -94,6 +98,7 @@ Result<Calibration> Triage::calibrate(std::string_view source_name) const {
   for (const auto& known : {s.waits.longest_healthy(), s.steps.longest_save}) {
     if (known) out.longest_wait = std::max(out.longest_wait.value_or(Duration{}), *known);
   }
+  out.longest_quiet = s.steps.longest_quiet;
   out.step_s = s.steps.step_seconds.quantile();
   MedianSketch periods;
   std::int64_t in_run = 0;

@@ -121,6 +121,7 @@ void add_notes(const TriageState& s, Report& report) {
 
 struct HostTimes {
   WallTime newest{}, oldest{};
+  Duration behind{};
   std::size_t series = 0;
   double period_s = 1;
 };
@@ -130,10 +131,12 @@ std::map<std::string_view, HostTimes> times_by_host(const TriageState& s) {
   for (SeriesId id = 0; id < s.series.size(); ++id) {
     const SeriesState& g = s.series[id];
     if (g.rows == 0) continue;
-    auto [it, first] = hosts.try_emplace(s.fleet.identity(id).host, HostTimes{g.at, g.first_at});
+    auto [it, first] =
+        hosts.try_emplace(s.fleet.identity(id).host, HostTimes{g.at, g.first_at, g.behind});
     HostTimes& h = it->second;
     h.newest = std::max(h.newest, g.at);
     h.oldest = std::min(h.oldest, g.first_at);
+    h.behind = std::max(h.behind, g.behind);
     h.period_s = std::max(h.period_s, g.period_s.value_or(1));
     ++h.series;
   }
@@ -167,7 +170,13 @@ void add_vanished(const TriageState& s, WallTime now, Report& report) {
     report.findings.push_back(std::move(f));
   }
   for (const auto& [host, times] : hosts) {
-    if (now - times.newest < patience(times.period_s)) continue;
+    if (times.behind >= 10s) {
+      report.notes.push_back(
+          fmt::format("{}: its times are {} behind those of the others, which is "
+                      "taken for its clock",
+                      host, format_duration(times.behind)));
+    }
+    if (now - times.newest - times.behind < patience(times.period_s)) continue;
     report.blind.push_back({std::string(host),
                             fmt::format("no sample since {}, the input goes on to {}",
                                         format_clock(times.newest), format_clock(now)),

@@ -94,8 +94,9 @@ WaitLimit wait_limit(const TriageState& s, const Wait& wait);
 // Past its limit, and the step log does not say that steps go on.
 bool is_hang(const TriageState& s, const Wait& wait);
 
-// Findings (triage_wait.cc, triage_health.cc, triage_missing.cc).
+// Findings (triage_wait.cc, triage_silence.cc, triage_health.cc, triage_missing.cc).
 void add_wait_findings(const TriageState& s, Report& report);
+void add_silence_findings(const TriageState& s, Report& report);
 void add_health_findings(const TriageState& s, Report& report);
 void add_missing_findings(const TriageState& s, WallTime now, Report& report);
 

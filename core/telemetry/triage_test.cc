@@ -129,6 +129,20 @@ const Row kRows[] = {
      {.tell_util = false},
      [](auto& r) { r.compute(300), r.all(200, 193, 0); },
      "warning low undetermined unknown:"},
+    {"power alone at the floor, the log is complete",
+     {.tell_util = false},
+     [](auto& r) { r.compute(300), r.log_finished(), r.all(200, 193, 0); },
+     "info medium gpus_idle"},
+    {"one apart, though the log is complete",
+     {},
+     [](auto& r) { r.compute(300), r.log_finished(), r.apart(130, 3); },
+     "critical low collective_hang rank:3"},
+    {"the step log stands still, and did so before for as long",
+     {},
+     [](auto& r) {
+       r.log_step(1, 99), r.compute(300), r.log_step(2, 99), r.compute(20), r.apart(130, 3);
+     },
+     "critical low collective_hang rank:3"},
     {"starved",
      {},
      [](auto& r) {
@@ -220,6 +234,77 @@ TEST(Triage, ACalibrationSetsTheLimit) {
   EXPECT_TRUE(alarms(run.report()));
 }
 
+// Steps every ten seconds for five minutes, then 1200 s at full power.
+struct SilenceRow {
+  const char* name;
+  std::optional<Duration> calibrated;                // longest quiet
+  std::function<void(Triage&, SimulatedRun&)> play;  // after the steps
+  const char* want;
+};
+
+void tell(Triage& triage, const SimulatedRun& run, ProgressKind kind) {
+  ProgressEvent event;
+  event.kind = kind;
+  event.at = run.now();
+  triage.event(event);
+}
+
+TEST(Triage, ALogThatFallsSilentAtFullPower) {
+  using namespace std::chrono_literals;
+  const SilenceRow rows[] = {
+      {"nine minutes", 30s, [](auto&, auto& r) { r.compute(540); }, "healthy"},
+      {"silent", 30s, [](auto&, auto& r) { r.compute(1200); },
+       "warning medium undetermined unknown:"},
+      {"silent, not calibrated",
+       {},
+       [](auto&, auto& r) { r.compute(1200); },
+       "info low undetermined unknown:"},
+      {"known to be silent for longer", 450s, [](auto&, auto& r) { r.compute(1200); }, "healthy"},
+      {"an evaluation that is told", 30s,
+       [](auto& t, auto& r) { tell(t, r, ProgressKind::eval_begin), r.compute(1200); }, "healthy"},
+      {"a save that is told", 30s,
+       [](auto& t, auto& r) { tell(t, r, ProgressKind::save_begin), r.compute(1200); }, "healthy"},
+      {"finished", 30s,
+       [](auto& t, auto& r) { tell(t, r, ProgressKind::finished), r.compute(1200); }, "healthy"},
+      {"restarted after a long silence, not calibrated",
+       {},
+       [](auto& t, auto& r) {
+         r.compute(1200), tell(t, r, ProgressKind::restarted), r.compute(1200);
+       },
+       "info low undetermined unknown:"},
+      {"an end of the evaluation", 30s,
+       [](auto& t, auto& r) {
+         tell(t, r, ProgressKind::eval_begin), r.compute(1200), tell(t, r, ProgressKind::eval_end);
+         r.compute(1300);
+       },
+       "healthy"},
+  };
+  for (const SilenceRow& row : rows) {
+    TriageOptions options;
+    options.calibration.longest_quiet = row.calibrated;
+    Triage triage(options);
+    SimulatedRun run({.hosts = 1}, triage);
+    for (int step = 1; step <= 30; ++step) run.compute(10), run.log_step(step, 1000);
+    row.play(triage, run);
+    EXPECT_EQ(answer(run.report()), row.want) << row.name;
+  }
+}
+
+TEST(Triage, ALogOfAnotherTimeSaysNothing) {
+  TriageOptions options;
+  options.calibration.longest_quiet = std::chrono::seconds(30);
+  Triage triage(options);
+  SimulatedRun run({.hosts = 1}, triage);
+  for (int step = 1; step <= 3; ++step) {
+    StepRecord record;
+    record.step = step;
+    record.at = run.now() - std::chrono::hours(9) + std::chrono::seconds(step);
+    triage.step(record);
+  }
+  run.compute(1200);
+  EXPECT_EQ(answer(run.report()), "healthy");
+}
+
 TEST(Triage, ABystanderIsNoCulprit) {
   Triage triage({});
   SimulatedRun run({}, triage);
@@ -241,6 +326,55 @@ TEST(Triage, AVanishedGpuIsMissingNotIdle) {
     return SimulatedRun::Gpu{985, 100};
   });
   EXPECT_EQ(answer(run.report()), "warning medium series_vanished gpu:n1/4");
+}
+
+// Rows come together, whatever the clocks of their hosts say.
+TEST(Triage, AClockBehindTheOthersIsNoSilence) {
+  using namespace std::chrono_literals;
+  struct ClockRow {
+    const char* name;
+    Duration behind;
+    bool seen;
+  };
+  const ClockRow rows[] = {
+      {"in step", 0s, true},      {"2 s behind", 2s, true},     {"40 s behind", 40s, true},
+      {"40 s ahead", -40s, true}, {"4 min behind", 4min, true}, {"of another zone", 9h, false},
+  };
+  for (const ClockRow& row : rows) {
+    Triage triage({});
+    SimulatedRun run({.last_host_behind = row.behind}, triage);
+    run.compute(100);
+    run.apart(130, 11);  // on the last host
+    const WallTime now = std::max(run.now(), run.now() - row.behind);
+    const Report report = triage.report(now);
+    EXPECT_EQ(report.blind.empty(), row.seen) << row.name;
+    EXPECT_EQ(answer(report), row.seen ? "critical low collective_hang rank:11"
+                                       : "critical low collective_hang unknown:")
+        << row.name;
+    if (!row.seen) continue;
+    // And its silence is still seen.
+    run.play(60, [](int k) -> std::optional<SimulatedRun::Gpu> {
+      if (k >= 8) return std::nullopt;
+      return SimulatedRun::Gpu{985, 100};
+    });
+    const Report later = triage.report(std::max(run.now(), run.now() - row.behind));
+    ASSERT_FALSE(later.blind.empty()) << row.name;
+    EXPECT_EQ(later.blind[0].source, row.behind >= Duration{} ? "n2" : "n1") << row.name;
+  }
+}
+
+TEST(Triage, ASlowerSamplerIsNoSilence) {
+  Triage triage({});
+  SimulatedRun fast({.period_s = 1}, triage);
+  fast.compute(60);
+  SimulatedRun slow({.period_s = 60}, triage);
+  slow.wait(std::chrono::seconds(60));
+  slow.compute(600);
+  const Report report = triage.report(slow.now());
+  EXPECT_TRUE(report.blind.empty()) << report.blind[0].reason;
+  for (const GpuView& gpu : triage.view(slow.now()).gpus) {
+    EXPECT_EQ(gpu.phase, Phase::compute) << gpu.label;
+  }
 }
 
 TEST(Triage, AHostThatFallsSilentIsBlindNotHealthy) {

@@ -69,6 +69,7 @@ void gather_inputs(TriageState& s) {
     in.id = id;
     in.level = series.bands.level_of(series.power());
     in.util_percent = series.util();
+    in.whole_node = who.kind == SeriesKind::node;
     in.rank0 = who.rank ? *who.rank == 0 : who.index && *who.index == 0;
     const double proof = who.kind == SeriesKind::node ? 0.6 : 0.5;
     in.levels_proven = !series.bands.relative || level.lowest_w <= proof * level.highest_w;
@@ -304,7 +305,7 @@ bool TriageState::fresh(SeriesId id) const {
   const SeriesState& s = series[id];
   if (s.rows == 0) return false;
   const double patience_s = std::max(10.0, 5 * s.period_s.value_or(2));
-  return tick_at - s.at <= seconds_to_duration(patience_s);
+  return tick_at - s.at - s.behind <= seconds_to_duration(patience_s);
 }
 
 std::string TriageState::label(SeriesId id) const {

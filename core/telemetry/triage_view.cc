@@ -47,7 +47,7 @@ GpuView view_of(const TriageState& s, SeriesId id, const TickInput* in, WallTime
   if (v.power_w.has_value() && g.bands.full_w > 0) {
     v.power_ratio = Reading::of(v.power_w.value() / g.bands.full_w);
   }
-  v.age = std::max(now - g.at, Duration{});
+  v.age = std::max(now - g.at - g.behind, Duration{});
   v.stale = !s.fresh(id) || v.age > std::chrono::seconds(30);
   if (in != nullptr) v.phase = phase_of(in->level, in->util_percent, in->levels_proven);
   v.odd = s.tick.odd == id;

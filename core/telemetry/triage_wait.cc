@@ -45,10 +45,17 @@ bool steps_went_on(const TriageState& s, const Wait& w) {
   return last && *last > w.from + std::min<Duration>(two_steps(s), 60s);
 }
 
-// Nothing moved in the log for the time that two steps take.
+// Nothing moved in the log for the time that two steps take, and for longer than it was ever
+// silent: logs that tell a step in a hundred, or rest while they evaluate, are silent in health.
 bool steps_frozen(const TriageState& s, const Wait& w) {
   const auto last = last_step_at(s);
-  return last && w.last - *last > two_steps(s);
+  const Duration quiet = s.steps.longest_quiet.value_or(Duration{});
+  return last && w.last - *last > std::max(two_steps(s), quiet);
+}
+
+// The log says that the run is over, and nobody spins: by power alone that is rest, not a hang.
+bool is_over(const TriageState& s, const Wait& w) {
+  return s.steps.finished && w.shape == Shape::none;
 }
 
 // How long nothing has moved: from the last step where the log went on inside the wait.
@@ -226,9 +233,25 @@ Finding waiting_finding(const TriageState& s, const Wait& w, const WaitLimit& li
   return f;
 }
 
+void add_rest(const TriageState& s, const Wait& w, Report& report) {
+  if (w.length() < 60s) return;
+  Finding f;
+  f.severity = Severity::info;
+  f.confidence = Confidence::medium;
+  f.cause = Cause::gpus_idle;
+  f.since = w.from;
+  f.summary = fmt::format("power floor ({}) for {}; the run is complete", power_text(s),
+                          format_duration(w.length()));
+  add_step_evidence(s, f);
+  f.actions = {Action::watch};
+  f.next = "none if no run is expected here";
+  report.findings.push_back(std::move(f));
+}
+
 void add_open_wait(const TriageState& s, Report& report) {
   const Wait& w = *s.waits.open();
   const WaitLimit limit = wait_limit(s, w);
+  if (is_over(s, w)) return add_rest(s, w, report);
   if (steps_went_on(s, w) && !is_hang(s, w)) {
     report.notes.push_back("power is at the floor while the step log goes on: no hang");
     return;
@@ -368,7 +391,7 @@ WaitLimit wait_limit(const TriageState& s, const Wait& wait) {
 
 bool is_hang(const TriageState& s, const Wait& wait) {
   if (s.options.rule == HangRule::two_samples) return wait.one_zero_run >= 2;
-  return still_for(s, wait) >= wait_limit(s, wait).limit;
+  return !is_over(s, wait) && still_for(s, wait) >= wait_limit(s, wait).limit;
 }
 
 void add_wait_findings(const TriageState& s, Report& report) {

@@ -13,9 +13,9 @@ void WaitTracker::observe(const TickVerdict& tick, WallTime at, bool hung) {
     return;
   }
   if (!tick.at_floor) {
-    // Idle ends a wait without making it healthy; where nothing is known, or one rank works while
-    // the others wait, it stays open as it is.
-    if (tick.phase != Phase::unknown && tick.shape != Shape::one_busy) open_.reset();
+    // Idle ends a wait without making it healthy; where nothing is known, or a few work while the
+    // others wait, it stays open as it is.
+    if (tick.phase == Phase::idle || tick.phase == Phase::context_idle) open_.reset();
     return;
   }
   if (!open_) {

@@ -81,6 +81,9 @@ Result<Calibration> from_table(const TomlNode& table, const std::string& name) {
   if (const auto wait = numbers.optional("longest_wait_s")) {
     c.longest_wait = seconds_to_duration(*wait);
   }
+  if (const auto quiet = numbers.optional("longest_quiet_s")) {
+    c.longest_quiet = seconds_to_duration(*quiet);
+  }
   c.step_s = numbers.optional("step_s");
   c.period_s = numbers.optional("period_s");
   if (const auto n = numbers.optional("series")) c.series = static_cast<std::int64_t>(*n);

@@ -9,6 +9,7 @@ Calibration sample() {
   Calibration c;
   c.source = "run \"a\"\n";
   c.longest_wait = std::chrono::seconds(118);
+  c.longest_quiet = std::chrono::seconds(240);
   c.step_s = 4.95;
   c.period_s = 1;
   c.series = 16;

@@ -27,7 +27,8 @@ void SimulatedRun::play(double seconds, const Script& script) {
       if (options_.tell_rank) row.key.rank = rank;
       row.key.name = options_.model;
       row.readings = readings;
-      triage_.row(row, now_, "sim", "");
+      const bool last = rank / options_.gpus_per_host == options_.hosts - 1;
+      triage_.row(row, last ? now_ - options_.last_host_behind : now_, "sim", "");
     }
     now_ += seconds_to_duration(options_.period_s);
   }
@@ -39,6 +40,13 @@ void SimulatedRun::log_step(std::int64_t step, std::int64_t target) {
   record.target_step = target;
   record.at = now_;
   triage_.step(record);
+}
+
+void SimulatedRun::log_finished() {
+  ProgressEvent event;
+  event.kind = ProgressKind::finished;
+  event.at = now_;
+  triage_.event(event);
 }
 
 }  // namespace muster

@@ -22,7 +22,8 @@ class SimulatedRun {
     std::uint64_t seed = 1;
     std::string model = "NVIDIA B300 SXM6 AC";  // empty: not told
     bool tell_limit = true, tell_rank = true, tell_util = true;
-    double scale = 1;  // of all powers, for other models
+    double scale = 1;             // of all powers, for other models
+    Duration last_host_behind{};  // its clock
   };
   // One GPU at one tick; nothing: the GPU says nothing.
   struct Gpu {
@@ -44,6 +45,9 @@ class SimulatedRun {
   }
   void save(double seconds) { apart(seconds, 0); }
   void log_step(std::int64_t step, std::int64_t target);
+  void log_finished();
+
+  void wait(Duration silence) { now_ += silence; }
 
   WallTime now() const { return now_; }
   Report report() const { return triage_.report(now_); }
