@@ -4,6 +4,8 @@
 
 #include <vector>
 
+#include "tests/support/shell.h"
+
 namespace muster {
 namespace {
 
@@ -54,9 +56,10 @@ struct Bench {
   Script source{clock};
   AgentPages pages{clock, seconds(1), [] { return SelfUsage{1.5, 4096}; }};
   std::vector<std::string> reports;
-  void run(int ticks) {
+  void run(int ticks, History* history = nullptr) {
     clock.sleeps = ticks;
     AgentOptions options;
+    options.history = history;
     options.report = [this](std::string_view text) { reports.emplace_back(text); };
     run_agent(options, source, clock, pages, {});
   }
@@ -109,6 +112,40 @@ TEST(Agent, AFailingSourceIsSaidOnceAndTheLoopGoesOn) {
   b.run(4);
   EXPECT_EQ(b.source.starts.size(), 4U);
   EXPECT_EQ(b.reports, std::vector<std::string>{"script: nobody answered"});
+}
+
+// Ten minutes are kept over any number of lives, and the file does not grow with them.
+TEST(Agent, KeepsTheBoundOfItsHistoryWhenItStartsAgain) {
+  struct Count final : TelemetrySink {
+    void row(const TelemetryRow& row) override {
+      ++rows;
+      oldest = std::min(oldest, *row.at);
+    }
+    void note(const TelemetryNote&) override {}
+    int rows = 0;
+    WallTime oldest = WallTime::max();
+  };
+  const testing_support::TemporaryFolder folder;
+  const std::string path = folder.path() + "/h.db";
+  Bench b;
+  std::size_t bytes = 0;
+  for (int life = 0; life < 4; ++life) {
+    auto history = History::open({path, std::chrono::minutes(10)});
+    ASSERT_TRUE(history) << history.error().context;
+    b.run(1500, history->get());
+    Count count;
+    ASSERT_TRUE((*history)->read({}, WallTime::max(), count));
+    EXPECT_GE(count.rows, 600) << life;
+    EXPECT_LE(count.rows, 607) << life;
+    EXPECT_GE(count.oldest, b.clock.wall() - std::chrono::minutes(10) - seconds(7)) << life;
+    history->reset();
+    const std::size_t now = testing_support::file_text(path).size();
+    if (life > 1) {
+      EXPECT_LE(now, bytes + 16384) << life;
+    }
+    bytes = now;
+  }
+  EXPECT_TRUE(b.reports.empty());
 }
 
 TEST(Agent, LateTicksAreSkipped) {

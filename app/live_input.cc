@@ -1,7 +1,8 @@
 #include "app/live_input.h"
 
-#include "app/telemetry_input.h"
+#include "app/source_sink.h"
 #include "app/zoned_progress.h"
+#include "base/utf16.h"
 #include "core/progress/progress_decoder.h"
 #include "edge/gpu/nvml.h"
 #include "edge/net/exporter_source.h"
@@ -13,24 +14,6 @@ namespace {
 
 constexpr std::size_t kChunkBytes = 64 * 1024;
 
-// Gives rows their time and their source, and passes them on.
-class StampingSink final : public TelemetrySink {
- public:
-  StampingSink(RowTarget& target, RowClock& clock, const std::string& source,
-               const std::string& host)
-      : target_(target), clock_(clock), source_(source), host_(host) {}
-  void row(const TelemetryRow& row) override {
-    target_.row(row, clock_.stamp(row), source_, host_);
-  }
-  void note(const TelemetryNote& note) override { target_.note(note, source_, host_); }
-
- private:
-  RowTarget& target_;
-  RowClock& clock_;
-  const std::string& source_;
-  const std::string& host_;
-};
-
 class TailInput final : public LiveInput {
  public:
   TailInput(SourceSpec spec, bool log, SourceOptions options, Files& files, Clock& clock)
@@ -41,7 +24,7 @@ class TailInput final : public LiveInput {
         clock_(clock) {}
   std::string name() const override { return spec_.text; }
 
-  Status poll(MonoTime, RowTarget& target) override {
+  Status poll(MonoTime deadline, RowTarget& target) override {
     if (rejected_) return *rejected_;
     if (!stream_) {
       auto opened = files_.open(spec_.path);
@@ -50,16 +33,20 @@ class TailInput final : public LiveInput {
       taken_ = 0;
       const auto info = files_.stat(spec_.path);
       id_ = info ? info->id : 0;
+      pipe_ = spec_.path == "-" || (info && info->type == FileInfo::Type::other);
     }
-    for (;;) {
+    // A pipe is never waited for, and one that is always full does not hold up the others.
+    while (stream_->ready({}) && !options_.stop.stop_requested()) {
       const auto n = stream_->read(buffer_);
       if (!n) return n.error();
       if (*n == 0) return at_end();
+      const std::string_view bytes = std::string_view(buffer_).substr(0, *n);
+      if (taken_ == 0 && Utf16Decoder::begins(bytes)) wide_.emplace();
       taken_ += *n;
-      const Status taken = take(std::string_view(buffer_).substr(0, *n), target);
-      // A pipe blocks until more comes: what is there is judged first.
-      if (!taken || spec_.path == "-") return taken;
+      const Status taken = wide_ ? take(wide_->feed(bytes), target) : take(bytes, target);
+      if (!taken || (pipe_ && clock_.mono() >= deadline)) return taken;
     }
+    return {};
   }
 
  private:
@@ -70,6 +57,7 @@ class TailInput final : public LiveInput {
     const auto info = files_.stat(spec_.path);
     if (info && info->id == id_ && info->bytes >= taken_) return {};
     stream_.reset();
+    wide_.reset();
     head_.clear();
     decoder_.reset();
     progress_.reset();
@@ -96,14 +84,14 @@ class TailInput final : public LiveInput {
       progress_->feed(bytes, sink);
     } else {
       RowClock& clock = *row_clock_;
-      StampingSink sink(target, clock, spec_.text, spec_.host);
+      SourceSink sink(target, clock, spec_.text, spec_.host);
       decoder_->feed(bytes, sink);
     }
     return {};
   }
 
   Status recognise_head(RowTarget& target) {
-    if (log_ || looks_like_progress(head_)) {
+    if (log_ || is_step_log(head_)) {
       progress_ = std::make_unique<ProgressDecoder>();
       target.begin_log(spec_.text);
       return {};
@@ -127,10 +115,12 @@ class TailInput final : public LiveInput {
   Clock& clock_;
   std::unique_ptr<ByteStream> stream_;
   std::string head_, buffer_ = std::string(kChunkBytes, '\0');
+  std::optional<Utf16Decoder> wide_;
   std::unique_ptr<Decoder> decoder_;
   std::unique_ptr<ProgressDecoder> progress_;
   std::optional<RowClock> row_clock_;
   std::uint64_t taken_ = 0, id_ = 0;
+  bool pipe_ = false;
   std::optional<Error> rejected_;  // what it is was looked at once
 };
 
@@ -141,7 +131,7 @@ class PolledInput final : public LiveInput {
   std::string name() const override { return name_; }
   Status poll(MonoTime deadline, RowTarget& target) override {
     RowClock clock(clock_.wall(), nullptr);
-    StampingSink sink(target, clock, name_, host_);
+    SourceSink sink(target, clock, name_, host_);
     return source_->read(deadline, sink);
   }
 

@@ -8,6 +8,9 @@
 
 namespace muster {
 
+// The time that a round may take at least, however short the interval is.
+inline constexpr Duration kLeastRound = std::chrono::milliseconds(500);
+
 struct LiveOptions {
   Duration interval = std::chrono::seconds(1);
   std::optional<Duration> length;  // stop after; nothing: until stopped
@@ -16,9 +19,6 @@ struct LiveOptions {
   // Waits for the next round in place of the clock; false ends the run.
   std::function<bool(MonoTime until)> rest;
 };
-
-// True where any source is a live one.
-bool has_live_source(const TriageRequest& request, Files& files);
 
 // Polls live sources (and files that grow) once an interval, and judges after every round. `each`
 // gets every answer and says whether to go on. A source that fails is blind until it answers again;

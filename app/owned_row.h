@@ -19,6 +19,7 @@ class OwnedRow {
         device_(row.key.device),
         name_(row.key.name),
         group_(row.key.group),
+        source_(row.source),
         readings_(row.readings.begin(), row.readings.end()),
         line_(row.line) {}
 
@@ -37,13 +38,14 @@ class OwnedRow {
     row.at_has_zone = true;
     row.readings = readings_;
     row.line = line_;
+    row.source = source_;
     return row;
   }
 
  private:
   WallTime at_;
   SeriesKey key_;
-  std::string host_, uuid_, pci_, device_, name_, group_;
+  std::string host_, uuid_, pci_, device_, name_, group_, source_;
   std::vector<MetricReading> readings_;
   std::uint64_t line_;
 };

@@ -1,54 +1,144 @@
 #include "app/record_run.h"
 
+#include <set>
+
+#include "app/live_run.h"
+#include "app/live_set.h"
 #include "edge/record/recording_writer.h"
 
 namespace muster {
 namespace {
 
-// A recording holds telemetry; step logs are small and stay what they are.
-class NoProgress final : public ProgressSink {
+// Everything into the writer; a failed write asks for the end.
+class RecordTarget final : public RowTarget, private ProgressSink {
  public:
-  void step(const StepRecord&) override {}
-  void event(const ProgressEvent&) override {}
-};
+  RecordTarget(RecordingWriter& writer, const RecordOptions& options, std::stop_source& end)
+      : writer_(writer), options_(options), end_(end) {}
 
-class RecordTarget final : public RowTarget {
- public:
-  RecordTarget(RecordingWriter& writer, const std::function<void(const RecordProgress&)>& progress)
-      : writer_(writer), progress_(progress) {}
   void row(const TelemetryRow& row, WallTime at, std::string_view source,
            std::string_view default_host) override {
     TelemetryRow stamped = row;
     stamped.at = at;
     stamped.at_has_zone = true;
     writer_.row(stamped, source, default_host);
-    if (writer_.rows() % 1000 == 0) progress_({writer_.rows(), writer_.bytes()});
+    if (writer_.rows() % 1000 == 0) show(0);
+    watch();
   }
-  void note(const TelemetryNote& note, std::string_view source, std::string_view) override {
-    writer_.note(note, source);
+  void note(const TelemetryNote& note, std::string_view source,
+            std::string_view default_host) override {
+    writer_.note(note, source, default_host);
+    notes_ = true;
+    watch();
   }
-  void begin_log(std::string_view) override {}
-  ProgressSink& log() override { return log_; }
+  void begin_log(std::string_view source) override { log_ = source; }
+  ProgressSink& log() override { return *this; }
+
+  void show(std::size_t blind) const {
+    if (options_.progress) options_.progress({writer_.rows(), writer_.bytes(), blind});
+  }
+  // Whether there is something worth keeping. Notes alone are, unless they end in an error.
+  bool any(bool failed) const { return writer_.rows() > 0 || steps_ || (notes_ && !failed); }
 
  private:
+  void step(const StepRecord& record) override {
+    writer_.step(record, log_);
+    steps_ = true;
+    watch();
+  }
+  void event(const ProgressEvent& event) override {
+    writer_.event(event, log_);
+    steps_ = true;
+    watch();
+  }
+  void watch() {
+    if (!writer_.status()) end_.request_stop();
+  }
+
   RecordingWriter& writer_;
-  const std::function<void(const RecordProgress&)>& progress_;
-  NoProgress log_;
+  const RecordOptions& options_;
+  std::stop_source& end_;
+  std::string log_;
+  bool steps_ = false, notes_ = false;
 };
+
+// Says of each source when it goes blind and when it is back.
+class BlindWatch {
+ public:
+  explicit BlindWatch(const RecordOptions& options) : options_(options) {}
+  void now(const std::vector<Blind>& blind) {
+    std::set<std::string> names;
+    for (const Blind& b : blind) {
+      names.insert(b.source);
+      if (!blind_.contains(b.source)) say("not read: " + b.source + ": " + b.reason);
+    }
+    for (const std::string& name : blind_) {
+      if (!names.contains(name)) say("read again: " + name);
+    }
+    blind_ = std::move(names);
+  }
+
+ private:
+  void say(const std::string& text) const {
+    if (options_.report) options_.report(text);
+  }
+  const RecordOptions& options_;
+  std::set<std::string> blind_;
+};
+
+Result<SourceSummary> record_live(const TriageRequest& request, const SourceOptions& sources,
+                                  const RecordOptions& options, Files& files, Clock& clock,
+                                  RecordingWriter& writer, RecordTarget& target) {
+  LiveSet set(request.sources, sources, true, files, clock, target);
+  if (const Status opened = set.open(); !opened) return opened.error();
+  BlindWatch watch(options);
+  const MonoTime start = clock.mono();
+  for (MonoTime due = start;; due += options.interval) {
+    // A round that ran late does not make the next ones hurry.
+    due = std::max(due, clock.mono() - options.interval);
+    set.poll(due + std::max(options.interval, kLeastRound));
+    // A second may pass before the next row: what this round gave is safe before the rest.
+    if (options.interval >= std::chrono::seconds(1)) writer.flush();
+    const std::vector<Blind> blind = set.blind();
+    watch.now(blind);
+    target.show(blind.size());
+    const bool over = options.length && clock.mono() - start >= *options.length;
+    const bool lost = !writer.status();
+    if (over || lost || !clock.sleep_until(due + options.interval, sources.stop)) {
+      SourceSummary summary;
+      summary.blind = blind;
+      return summary;
+    }
+  }
+}
+
+// Why nothing at all was recorded.
+Error nothing_came(const SourceSummary& summary) {
+  if (summary.blind.empty()) return make_error(Errc::not_found, "no source said anything");
+  const Blind& first = summary.blind.front();
+  return make_error(Errc::unavailable, first.source + ": " + first.reason);
+}
 
 }  // namespace
 
-Result<RecordAnswer> record_sources(const TriageRequest& request, const std::string& path,
-                                    bool force, Files& files, Clock& clock,
-                                    const std::function<void(const RecordProgress&)>& progress) {
-  auto writer = RecordingWriter::create(path, force, clock);
-  if (!writer) return writer.error();
-  RecordTarget target(**writer, progress);
-  auto summary = read_sources(request.sources, request.source_options, files, clock, target);
-  const Status closed = (*writer)->close();
+Result<RecordAnswer> record_sources(const TriageRequest& request, const RecordOptions& options,
+                                    Files& files, Clock& clock) {
+  auto created = RecordingWriter::create(options.path, options.force, clock);
+  if (!created) return created.error();
+  RecordingWriter& writer = **created;
+  std::stop_source end;
+  const std::stop_callback asked(options.stop, [&end] { end.request_stop(); });
+  RecordTarget target(writer, options, end);
+  SourceOptions sources = request.source_options;
+  sources.stop = end.get_token();
+  auto summary = options.live ? record_live(request, sources, options, files, clock, writer, target)
+                              : read_sources(request.sources, sources, files, clock, target);
+  if (!target.any(!summary)) {
+    writer.discard();
+    return summary ? nothing_came(*summary) : summary.error();
+  }
+  if (const Status closed = writer.close(); !closed) return closed.error();
   if (!summary) return summary.error();
-  if (!closed) return closed.error();
-  return RecordAnswer{{(*writer)->rows(), (*writer)->bytes()}, std::move(*summary)};
+  return RecordAnswer{{writer.rows(), writer.bytes(), summary->blind.size()}, std::move(*summary)};
 }
 
 }  // namespace muster

@@ -3,19 +3,25 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <queue>
 
+#include "app/input_stream.h"
 #include "app/telemetry_input.h"
 #include "app/zoned_progress.h"
 #include "base/text.h"
 #include "core/progress/progress_decoder.h"
-#include "edge/record/zstd_stream.h"
 
 namespace muster {
 namespace {
 
 constexpr std::size_t kHeadBytes = 8 * 1024;
 constexpr std::size_t kFolderFiles = 4096;
+// What is read at a time, over all inputs together and for each: the rows of a chunk wait in
+// memory, where they take about four times its size.
+constexpr std::size_t kChunksBytes = 32 * 1024 * 1024;
+constexpr std::size_t kLeastChunkBytes = 8 * 1024, kMostChunkBytes = 256 * 1024;
 
 // An input that is open, with its first bytes.
 struct Opened {
@@ -39,11 +45,14 @@ Result<std::string> read_head(ByteStream& stream) {
   return head;
 }
 
-std::string stem_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
-  return name.substr(0, std::max<std::size_t>(1, name.find('.')));
-}
+// An input's oldest row that waits. Of rows of one moment the first input's comes first.
+struct Turn {
+  WallTime at;
+  std::size_t input;
+  bool operator>(const Turn& other) const {
+    return at != other.at ? at > other.at : input > other.input;
+  }
+};
 
 class Reader {
  public:
@@ -56,6 +65,9 @@ class Reader {
     make_inputs();
     merge();
     close_inputs();
+    if (options_.stop.stop_requested()) {
+      summary_.notes.push_back("stopped by a signal: what had come until then was read");
+    }
     if (summary_.telemetry == 0 && summary_.logs == 0 && last_error_) return *last_error_;
     return std::move(summary_);
   }
@@ -70,16 +82,14 @@ class Reader {
     const auto info = spec.path == "-" ? Result<FileInfo>(FileInfo{}) : files_.stat(spec.path);
     if (!info) return fail(spec, info.error());
     if (info->type == FileInfo::Type::folder) return open_folder(spec, log);
-    auto opened = files_.open(spec.path);
-    if (!opened) return fail(spec, opened.error());
-    auto stream = decompressed(std::move(*opened), spec.text);
+    auto stream = open_text(files_, spec.path, spec.text, options_.stop);
     if (!stream) return fail(spec, stream.error());
     auto head = read_head(**stream);
     if (!head) return fail(spec, head.error());
-    if (head->empty()) return fail(spec, make_error(Errc::invalid_input, spec.text + ": empty"));
+    if (head->empty()) return fail(spec, nothing_in(spec));
     Opened in{spec, std::move(*stream), std::move(*head),
               spec.path == "-" ? clock_.wall() : info->modified, Dialect::unknown};
-    if (log || looks_like_progress(in.head)) return read_log(in);
+    if (log || is_step_log(in.head)) return read_log(in);
     in.dialect = options_.columns.empty() ? recognise(in.head) : Dialect::table_csv;
     if (in.dialect == Dialect::unknown) {
       return fail(spec,
@@ -88,6 +98,12 @@ class Reader {
                                          "known here (--columns names the columns of a CSV)"));
     }
     opened_.push_back(std::move(in));
+  }
+
+  Error nothing_in(const SourceSpec& spec) const {
+    const bool stopped = options_.stop.stop_requested();
+    return make_error(Errc::invalid_input,
+                      spec.text + (stopped ? ": stopped before it was read" : ": empty"));
   }
 
   void open_folder(const SourceSpec& spec, bool log) {
@@ -131,17 +147,18 @@ class Reader {
   }
 
   void make_inputs() {
+    // Two files of one dialect that name no host come from two hosts; their names tell them apart.
+    std::map<Dialect, std::size_t> alike;
+    for (const Opened& in : opened_) alike[in.dialect] += in.spec.host.empty();
+    const std::size_t chunk_bytes = std::clamp(
+        kChunksBytes / std::max<std::size_t>(opened_.size(), 1), kLeastChunkBytes, kMostChunkBytes);
     for (Opened& in : opened_) {
-      // Two files of one dialect that name no host come from two hosts; their names tell them
-      // apart.
-      const auto alike = std::count_if(opened_.begin(), opened_.end(), [&](const Opened& other) {
-        return other.dialect == in.dialect && other.spec.host.empty();
-      });
       std::string host = in.spec.host;
-      if (host.empty() && alike > 1) host = stem_of(in.spec.path);
-      inputs_.push_back(std::make_unique<TelemetryInput>(
-          in.spec, host, std::move(in.stream), std::move(in.head),
-          make_decoder(in.dialect, {options_.columns}), RowClock(in.modified, zone_of(host))));
+      if (host.empty() && alike[in.dialect] > 1) host = stem_of(in.spec.path);
+      inputs_.push_back(
+          std::make_unique<TelemetryInput>(in.spec, host, std::move(in.stream), std::move(in.head),
+                                           make_decoder(in.dialect, {options_.columns}),
+                                           RowClock(in.modified, zone_of(host)), chunk_bytes));
       summary_.notes.push_back(fmt::format("{}: {}{}", in.spec.text, dialect_name(in.dialect),
                                            host.empty() ? "" : ", host " + host));
     }
@@ -150,19 +167,20 @@ class Reader {
   // The input whose next row is the oldest goes first.
   void merge() {
     if (inputs_.size() == 1) return inputs_[0]->drain(target_);
-    for (;;) {
-      TelemetryInput* oldest = nullptr;
-      const OwnedRow* row = nullptr;
-      for (const auto& input : inputs_) {
-        const OwnedRow* front = input->front(target_);
-        if (front != nullptr && (row == nullptr || front->at() < row->at())) {
-          row = front;
-          oldest = input.get();
-        }
-      }
-      if (row == nullptr) return;
-      target_.row(row->view(), row->at(), oldest->spec().text, oldest->default_host());
-      oldest->pop();
+    std::priority_queue<Turn, std::vector<Turn>, std::greater<>> turns;
+    const auto queue = [&](std::size_t i) {
+      if (const OwnedRow* front = inputs_[i]->front(target_)) turns.push({front->at(), i});
+    };
+    for (std::size_t i = 0; i < inputs_.size(); ++i) queue(i);
+    while (!turns.empty()) {
+      const Turn turn = turns.top();
+      turns.pop();
+      TelemetryInput& input = *inputs_[turn.input];
+      const TelemetryRow row = input.front(target_)->view();
+      target_.row(row, turn.at, row.source.empty() ? input.spec().text : row.source,
+                  input.default_host());
+      input.pop();
+      queue(turn.input);
     }
   }
 
@@ -201,6 +219,16 @@ class Reader {
 };
 
 }  // namespace
+
+std::string stem_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
+  return name.substr(0, std::max<std::size_t>(1, name.find('.')));
+}
+
+bool is_step_log(std::string_view head) {
+  return recognise(head) != Dialect::recording && looks_like_progress(head);
+}
 
 SourceSpec parse_source(const std::string& text, Files& files) {
   const std::size_t equals = text.find('=');

@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,15 @@ struct SourceOptions {
   std::vector<ColumnMapping> columns;
   std::map<std::string, TimeZone> zones;  // by host; "" is the default for all
   std::vector<std::string> step_logs;     // read as step logs whatever they look like
+  std::stop_token stop;                   // ends every input where it stands
 };
+
+// The host of rows that name none, in an input that names none either while others like it do not:
+// the name of the file up to its first dot.
+std::string stem_of(const std::string& path);
+
+// A trainer's log by its first bytes; a recording is none, although it may hold one.
+bool is_step_log(std::string_view head);
 
 // What became of the inputs: what could not be read, and assumptions to tell the user.
 struct SourceSummary {
@@ -54,9 +63,9 @@ class RowTarget {
 };
 
 // Reads files, folders and standard input to their end, each recognised by its content: telemetry
-// of any dialect, step logs. Several telemetry inputs are merged by time; memory stays bounded by
-// the number of inputs. An input that nobody recognises is blind, not an error; Errc of the last
-// failure where nothing could be read at all.
+// of any dialect, step logs. Several telemetry inputs are merged by time, which holds all of them
+// open; memory stays bounded by their number. An input that nobody recognises is blind, not an
+// error; Errc of the last failure where nothing could be read at all.
 Result<SourceSummary> read_sources(const std::vector<std::string>& sources,
                                    const SourceOptions& options, Files& files, Clock& clock,
                                    RowTarget& target);

@@ -1,11 +1,8 @@
 #include "app/telemetry_input.h"
 
+#include "app/source_sink.h"
+
 namespace muster {
-namespace {
-
-constexpr std::size_t kChunkBytes = 256 * 1024;
-
-}  // namespace
 
 WallTime RowClock::stamp(const TelemetryRow& row) {
   if (!row.at) {
@@ -18,39 +15,38 @@ WallTime RowClock::stamp(const TelemetryRow& row) {
 }
 
 // Hands rows on, or keeps them until their turn.
-class TelemetryInput::Sink final : public TelemetrySink {
+class TelemetryInput::Sink final : public SourceSink {
  public:
   Sink(TelemetryInput& input, RowTarget& target, bool keep)
-      : input_(input), target_(target), keep_(keep) {}
-  void row(const TelemetryRow& row) override {
+      : SourceSink(target, input.clock_, input.spec_.text, input.default_host_),
+        input_(input),
+        keep_(keep) {}
+
+ private:
+  void stamped(const TelemetryRow& row, WallTime at) override {
     ++input_.rows_;
-    const WallTime at = input_.clock_.stamp(row);
     if (keep_) {
       input_.waiting_.emplace_back(row, at);
     } else {
-      target_.row(row, at, input_.spec_.text, input_.default_host_);
+      SourceSink::stamped(row, at);
     }
   }
-  void note(const TelemetryNote& note) override {
-    target_.note(note, input_.spec_.text, input_.default_host_);
-  }
 
- private:
   TelemetryInput& input_;
-  RowTarget& target_;
   bool keep_;
 };
 
 TelemetryInput::TelemetryInput(SourceSpec spec, std::string default_host,
                                std::unique_ptr<ByteStream> stream, std::string head,
-                               std::unique_ptr<Decoder> decoder, RowClock clock)
+                               std::unique_ptr<Decoder> decoder, RowClock clock,
+                               std::size_t chunk_bytes)
     : spec_(std::move(spec)),
       default_host_(std::move(default_host)),
       stream_(std::move(stream)),
       head_(std::move(head)),
       decoder_(std::move(decoder)),
       clock_(clock) {
-  buffer_.resize(kChunkBytes);
+  buffer_.resize(chunk_bytes);
 }
 
 bool TelemetryInput::read_chunk(TelemetrySink& sink) {

@@ -30,7 +30,8 @@ class RowClock {
 class TelemetryInput {
  public:
   TelemetryInput(SourceSpec spec, std::string default_host, std::unique_ptr<ByteStream> stream,
-                 std::string head, std::unique_ptr<Decoder> decoder, RowClock clock);
+                 std::string head, std::unique_ptr<Decoder> decoder, RowClock clock,
+                 std::size_t chunk_bytes);
 
   // The oldest row that waits, reading on where none does; nothing at the end of the input.
   const OwnedRow* front(RowTarget& target);

@@ -49,7 +49,8 @@ class Screen {
       if (!keys) return fail(keys.error());
       for (const Key key : *keys) state_ = after_key(state_, key, scroll_max_);
       if (state_.quit) return false;
-      if ((!keys->empty() || terminal_.size() != size_) && !draw()) return false;
+      const bool due = terminal_.continued() || !keys->empty() || terminal_.size() != size_;
+      if (due && !draw()) return false;
     }
     return false;
   }

@@ -5,12 +5,10 @@
 #include <charconv>
 #include <system_error>
 
+#include "base/plain_number.h"
+
 namespace muster {
 namespace {
-
-bool is_blank(char c) {
-  return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
 
 char lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -49,12 +47,6 @@ bool is_unsafe(std::uint32_t c) {
 
 }  // namespace
 
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
-}
-
 std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> pieces;
   for (;;) {
@@ -66,6 +58,8 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 }
 
 std::optional<double> parse_double(std::string_view text) {
+  double value = 0;
+  if (!text.empty() && read_plain_number(text, value) == text.size()) return value;
   return parse_whole<double>(text);
 }
 std::optional<std::int64_t> parse_int(std::string_view text) {

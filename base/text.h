@@ -11,8 +11,14 @@
 
 namespace muster {
 
-// Without blanks, tabs and carriage returns at both ends. The view points into `text`.
-std::string_view trim(std::string_view text);
+// Without blanks, tabs and line ends at both ends. The view points into `text`. Inline: every cell
+// of a table passes through it.
+inline std::string_view trim(std::string_view text) {
+  const auto is_blank = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
 
 // Pieces between separators; an empty text has one empty piece. Views point into `text`.
 std::vector<std::string_view> split(std::string_view text, char separator);

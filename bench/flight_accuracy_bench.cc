@@ -55,8 +55,9 @@ bool is_right(const FlightAnalysis& analysis, const SimulatedFlight& truth) {
 }
 
 void show(std::uint64_t seed, const SimulatedFlight& truth, const FlightAnalysis& analysis) {
-  fmt::print("{} {} {}: true {} in {}\n", seed, fault_name(*truth.fault), truth.topology,
-             describe_ranks({truth.culprits.begin(), truth.culprits.end()}), truth.culprit_group);
+  fmt::print("{} {} {}: true {} in {}\n", seed, truth.fault ? fault_name(*truth.fault) : "no fault",
+             truth.topology, describe_ranks({truth.culprits.begin(), truth.culprits.end()}),
+             truth.culprit_group);
   for (const FlightVerdict& v : analysis.verdicts) {
     fmt::print("    {} {} {} explains {}/{}: {}; {}\n", flight_verdict_name(v.kind),
                confidence_name(v.confidence), describe_ranks(v.culprits), v.explained, v.waiting,
@@ -67,7 +68,7 @@ void show(std::uint64_t seed, const SimulatedFlight& truth, const FlightAnalysis
   }
 }
 
-int run(std::uint64_t first_seed, std::uint64_t count, bool verbose) {
+void run(std::uint64_t first_seed, std::uint64_t count, bool verbose) {
   std::map<std::string, Row> rows;
   for (std::uint64_t seed = first_seed; seed < first_seed + count; ++seed) {
     const SimulatedFlight truth = simulate_flight(seed);
@@ -91,7 +92,34 @@ int run(std::uint64_t first_seed, std::uint64_t count, bool verbose) {
                100.0 * row.right / row.runs, row.right == 0 ? 0 : 100.0 * row.sure / row.right,
                row.wrong);
   }
-  return 0;
+}
+
+bool names_innocent(const FlightVerdict& verdict, const SimulatedFlight& truth) {
+  return std::any_of(verdict.culprits.begin(), verdict.culprits.end(), [&](std::int32_t rank) {
+    return std::find(truth.culprits.begin(), truth.culprits.end(), rank) == truth.culprits.end();
+  });
+}
+
+// Runs of `make`, and those with an innocent rank named at a confidence of at least `least`.
+template <typename Make>
+void count_innocents(std::string_view what, Make make, Confidence least, std::uint64_t first_seed,
+                     std::uint64_t count, bool verbose) {
+  std::uint64_t named = 0, innocents = 0;
+  for (std::uint64_t seed = first_seed; seed < first_seed + count; ++seed) {
+    const SimulatedFlight truth = make(seed);
+    const FlightAnalysis analysis = analyze_flight(truth.dumps, truth.witnesses);
+    const auto sure = [&](const FlightVerdict& v) {
+      return !v.culprits.empty() && v.confidence >= least;
+    };
+    const bool bad =
+        std::any_of(analysis.verdicts.begin(), analysis.verdicts.end(),
+                    [&](const FlightVerdict& v) { return sure(v) && names_innocent(v, truth); });
+    named += std::any_of(analysis.verdicts.begin(), analysis.verdicts.end(), sure) ? 1 : 0;
+    innocents += bad ? 1 : 0;
+    if (verbose && bad) show(seed, truth, analysis);
+  }
+  fmt::print("{}: {} runs, {} with ranks named, {} with an innocent one\n", what, count, named,
+             innocents);
 }
 
 }  // namespace
@@ -104,5 +132,13 @@ int main(int argc, char** argv) {
   for (std::size_t i = 0; i < numbers.size() && i < words.size(); ++i) {
     if (words[i] != "-v") numbers[i] = std::strtoull(argv[i + 1], nullptr, 10);
   }
-  return muster::run(numbers[0], numbers[1], verbose);
+  muster::run(numbers[0], numbers[1], verbose);
+  using enum muster::Confidence;
+  muster::count_innocents("simulated healthy jobs, medium or high", muster::simulate_healthy,
+                          medium, numbers[0], numbers[1] / 4, verbose);
+  muster::count_innocents("simulated stragglers, medium or high", muster::simulate_straggler,
+                          medium, numbers[0], numbers[1] / 4, verbose);
+  muster::count_innocents("two simulated faults at once, high", muster::simulate_two_faults, high,
+                          numbers[0], numbers[1] / 4, verbose);
+  return 0;
 }

@@ -92,6 +92,36 @@ void BM_Bars(benchmark::State& state) {
 }
 BENCHMARK(BM_Bars);
 
+// The Hugging Face trainer: a dictionary behind the bar that names its step.
+void BM_Dictionaries(benchmark::State& state) {
+  read_log(state, log_of([](int i) {
+             return fmt::format(
+                 "\r {:3}%|█▏        | {}/4000000 [39:36<4:50:24,  4.95s/it]\n"
+                 "{{'loss': 1.8421, 'grad_norm': 0.91, 'learning_rate': 9.1e-06, 'epoch': 0.12}}\n",
+                 i / 40000, i);
+           }));
+}
+BENCHMARK(BM_Dictionaries);
+
+void BM_JsonLines(benchmark::State& state) {
+  read_log(state, log_of([](int i) {
+             return fmt::format(
+                 "{{\"step\": {}, \"target_step\": 400000, \"wall_ms\": {}, \"loss\": 1.8421, "
+                 "\"grad_norm\": 0.91, \"tokens_per_s\": 53012.5, \"step_s\": 4.95}}\n",
+                 i, 1'780'000'000'000 + i * 4950LL);
+           }));
+}
+BENCHMARK(BM_JsonLines);
+
+void BM_MlperfRows(benchmark::State& state) {
+  read_log(state, log_of([](int i) {
+             return fmt::format(
+                 "{},tracked_stats,{},train_step_timing=4.95,reduced_train_loss=1.8421\n",
+                 1'780'000'000'000 + i * 4950LL, i);
+           }));
+}
+BENCHMARK(BM_MlperfRows);
+
 }  // namespace
 
 BENCHMARK_MAIN();

@@ -39,11 +39,65 @@ std::string nvsmi_csv(int ticks) {
   return out;
 }
 
-void decode(benchmark::State& state, Dialect dialect, const std::string& text) {
+// nvidia-smi dmon -s pucm -o DT: the heading comes again every ten ticks.
+std::string nvsmi_dmon(int ticks) {
+  const std::string heading =
+      "#Date       Time        gpu    pwr  gtemp  mtemp     sm    mem    enc    dec   mclk   pclk"
+      "     fb   bar1\n"
+      "#YYYYMMDD   HH:MM:SS    Idx      W      C      C      %      %      %      %    MHz    MHz"
+      "     MB     MB\n";
+  std::string out;
+  for (int t = 0; t < ticks; ++t) {
+    if (t % 10 == 0) out += heading;
+    for (int g = 0; g < 8; ++g) {
+      out += fmt::format(
+          " 20260514   {:02}:{:02}:{:02}    {:4} {:6} {:6} {:6} {:6} {:6}      0      0   3996   "
+          "1920 {:6}      9\n",
+          t / 3600 % 24, t / 60 % 60, t % 60, g, 940 + (t * 7 + g * 13) % 100, 50 + (t + g) % 9,
+          60 + (t + g) % 7, (t + g) % 5 == 0 ? 99 : 100, 40 + t % 20, 201234 + t % 100);
+    }
+  }
+  return out;
+}
+
+// dcgmi dmon -e 155,160,203,204,150,100,252,1002,1004: the heading comes again every ten ticks.
+std::string dcgmi_dmon(int ticks) {
+  const std::string heading =
+      "#Entity   POWER          EPLMT      GPUTL  MCUTL  TMPTR  SMCLK  FBUSD    SMACT     TENSO\n"
+      "ID        W              W                        C             MB                      \n";
+  std::string out;
+  for (int t = 0; t < ticks; ++t) {
+    if (t % 10 == 0) out += heading;
+    for (int g = 0; g < 8; ++g) {
+      out += fmt::format(
+          "GPU {}     {:.3f}        1100.000   {}    {}     {}     1920   {}   0.{:03}     "
+          "0.{:03}\n",
+          g, 940 + (t * 7 + g * 13) % 100 + 0.37, (t + g) % 5 == 0 ? 99 : 100, 40 + t % 20,
+          50 + (t + g) % 9, 201234 + t % 100, 950 + t % 50, 600 + (t + g) % 90);
+    }
+  }
+  return out;
+}
+
+// A table of somebody's own, with columns that only --columns can name.
+std::string own_table(int ticks) {
+  std::string out = "time_ms,machine,slot,draw,busy,degrees\n";
+  for (int t = 0; t < ticks; ++t) {
+    for (int g = 0; g < 8; ++g) {
+      out += fmt::format("{},node-{:04},{},{:.1f},{},{}\n", 1'780'000'000'000 + t * 1000LL + g,
+                         t % 64, g, 940 + (t * 7 + g * 13) % 100 + 0.3, (t + g) % 5 == 0 ? 99 : 100,
+                         50 + (t + g) % 9);
+    }
+  }
+  return out;
+}
+
+void decode(benchmark::State& state, Dialect dialect, const std::string& text,
+            const DecoderOptions& options = {}) {
   std::uint64_t rows = 0;
   for (auto _ : state) {
     CountingSink sink;
-    const auto decoder = make_decoder(dialect, {});
+    const auto decoder = make_decoder(dialect, options);
     constexpr std::size_t kChunk = 256 * 1024;
     for (std::size_t at = 0; at < text.size(); at += kChunk) {
       decoder->feed(std::string_view(text).substr(at, kChunk), sink);
@@ -60,6 +114,27 @@ void NvsmiCsv(benchmark::State& state) {
   decode(state, Dialect::nvsmi_csv, nvsmi_csv(40'000));
 }
 BENCHMARK(NvsmiCsv)->Unit(benchmark::kMillisecond);
+
+void NvsmiDmon(benchmark::State& state) {
+  decode(state, Dialect::nvsmi_dmon, nvsmi_dmon(40'000));
+}
+BENCHMARK(NvsmiDmon)->Unit(benchmark::kMillisecond);
+
+void DcgmiDmon(benchmark::State& state) {
+  decode(state, Dialect::dcgmi_dmon, dcgmi_dmon(40'000));
+}
+BENCHMARK(DcgmiDmon)->Unit(benchmark::kMillisecond);
+
+void TableCsv(benchmark::State& state) {
+  const DecoderOptions columns{{{"time", "time_ms"},
+                                {"host", "machine"},
+                                {"index", "slot"},
+                                {"power_w", "draw"},
+                                {"util_gpu_percent", "busy"},
+                                {"temperature_c", "degrees"}}};
+  decode(state, Dialect::table_csv, own_table(40'000), columns);
+}
+BENCHMARK(TableCsv)->Unit(benchmark::kMillisecond);
 
 // One iteration is one second of the fleet: 32,768 rows of three values and a verdict. Items per
 // second are seconds of the fleet per second of one core.

@@ -45,7 +45,8 @@ void Console::print(std::string_view text) {
 
 void Console::complain(std::string_view text) {
   std::fflush(stdout);
-  fmt::print(stderr, "muster: {}\n", escape_controls(text, 1000));
+  // fmt::print would throw where standard error is closed or full.
+  std::fputs(fmt::format("muster: {}\n", escape_controls(text, 1000)).c_str(), stderr);
 }
 
 ExitStatus Console::fail(const Error& error) {

@@ -3,22 +3,32 @@
 
 #include <cstdio>
 
+#include "app/live_set.h"
 #include "app/record_run.h"
+#include "base/text.h"
 #include "cmd/telemetry_options.h"
 #include "cmd/verbs.h"
+#include "edge/os/stop_signal.h"
 
 namespace muster {
 namespace {
 
 constexpr std::string_view kEpilog =
     "Examples:\n"
-    "  muster record n1.csv n2.csv -o run.zst      many files as one, on one time line\n"
+    "  muster record n1.csv n2.csv train.log -o run.zst     many files as one, on one time line\n"
+    "  muster record nvml -o run.zst                        the GPUs of this host, until Ctrl-C\n"
+    "  muster record n1=http://n1:9400/metrics n2=http://n2:9400/metrics --for 600 -o run.zst\n"
     "  nvidia-smi --query-gpu=... --format=csv -lms 1000 | muster record - -o run.zst\n"
-    "  muster triage run.zst                       reads it like any other source\n"
+    "  muster triage run.zst                                finds what it finds in the sources\n"
     "\n"
-    "The file is zstd-compressed lines of JSON, muster.recording/1; what is written is safe once "
-    "a\n"
-    "second. Exit status: 0 done, 1 some sources could not be read, 64 usage, 65 no input.";
+    "Beside a live source, and with --follow, files are read as they grow. Step logs are kept as\n"
+    "steps. The file is zstd-compressed lines of JSON, muster.recording/1; what is written is "
+    "safe\n"
+    "once a second, and a recording that was killed reads up to there. With --force the new one\n"
+    "grows as FILE.part and takes the place of the old one at its end.\n"
+    "\n"
+    "Exit status: 0 done, 1 some sources could not be read, 64 usage, 65 no input or the disk is\n"
+    "full, 130 stopped while files were read (what came before is kept).";
 
 class RecordVerb final : public Verb {
  public:
@@ -30,7 +40,10 @@ class RecordVerb final : public Verb {
   void declare(VerbOptions& options) override {
     telemetry_.declare(options);
     options.text("-o,--output", &output_, "FILE", "the recording to write");
-    options.flag("--force", &force_, "overwrite a file that is there");
+    options.flag("--force", &force_, "replace a file that is there");
+    options.flag("-f,--follow", &follow_, "go on: files as they grow, until Ctrl-C or --for");
+    options.number("--interval", &interval_s_, "SECONDS", "between two looks at live sources");
+    options.number("--for", &for_s_, "SECONDS", "how long to look at live sources");
     options.epilog(std::string(kEpilog));
   }
 
@@ -43,29 +56,62 @@ class RecordVerb final : public Verb {
       console.complain(request.error().context);
       return ExitStatus::usage;
     }
-    const bool terminal = isatty(STDERR_FILENO) == 1;
-    const auto answer = record_sources(*request, output_, force_, real_files(), system_clock(),
-                                       [terminal](const RecordProgress& p) {
-                                         if (terminal) show(p);
-                                       });
-    if (terminal) std::fputs("\n", stderr);
-    if (!answer) return console.fail(answer.error());
-    for (const Blind& blind : answer->summary.blind) {
-      console.complain("not read: " + blind.source + ": " + blind.reason);
+    // In this sense: not a number is refused as well.
+    if (!(interval_s_ >= 0.1 && interval_s_ <= 3600 && for_s_ >= 0 && for_s_ <= 1e8)) {
+      console.complain("--interval must be 0.1 to 3600 seconds, --for more than 0");
+      return ExitStatus::usage;
     }
-    console.complain(
-        fmt::format("{} rows, {} bytes in {}", answer->total.rows, answer->total.bytes, output_));
-    return answer->summary.blind.empty() ? ExitStatus::ok : ExitStatus::warning;
+    const StopOnSignal signals;
+    RecordOptions options;
+    options.path = output_;
+    options.force = force_;
+    options.live = follow_ || has_live_source(request->sources, real_files());
+    options.interval = seconds_to_duration(interval_s_);
+    if (for_s_ > 0) options.length = seconds_to_duration(for_s_);
+    options.stop = signals.token();
+    const bool terminal = isatty(STDERR_FILENO) == 1;
+    if (terminal) options.progress = [this](const RecordProgress& p) { show(p); };
+    options.report = [&](std::string_view text) {
+      clear();
+      console.complain(text);
+    };
+    const auto answer = record_sources(*request, options, real_files(), system_clock());
+    clear();
+    const bool cut = !options.live && options.stop.stop_requested();
+    const ExitStatus status =
+        answer ? say(*answer, cut, options, console) : console.fail(answer.error());
+    return cut ? ExitStatus::interrupted : status;
   }
 
  private:
-  static void show(const RecordProgress& p) {
-    fmt::print(stderr, "\r{:>12} rows {:>12} bytes", p.rows, p.bytes);
+  ExitStatus say(const RecordAnswer& answer, bool cut, const RecordOptions& options,
+                 Console& console) const {
+    // Of live sources the report has told while it was so.
+    for (std::size_t i = 0; !options.live && i < answer.summary.blind.size(); ++i) {
+      const Blind& blind = answer.summary.blind[i];
+      console.complain("not read: " + blind.source + ": " + blind.reason);
+    }
+    console.complain(fmt::format("{}{} rows, {} bytes in {}", cut ? "stopped: " : "",
+                                 answer.total.rows, answer.total.bytes, output_));
+    return answer.summary.blind.empty() ? ExitStatus::ok : ExitStatus::warning;
+  }
+
+  void show(const RecordProgress& p) {
+    const std::string blind = p.blind > 0 ? fmt::format("  {} blind", p.blind) : "";
+    std::fputs(fmt::format("\r{:>12} rows {:>12} bytes{}\x1b[K", p.rows, p.bytes, blind).c_str(),
+               stderr);
+    shown_ = true;
+  }
+  // A sentence does not follow the progress on its line.
+  void clear() {
+    if (shown_) std::fputs("\n", stderr);
+    shown_ = false;
   }
 
   TelemetryOptions telemetry_;
   std::string output_;
-  bool force_ = false;
+  bool force_ = false, follow_ = false, shown_ = false;
+  double interval_s_ = 1, for_s_ = 0;
 };
 
 }  // namespace

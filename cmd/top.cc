@@ -53,6 +53,7 @@ class TopVerb final : public Verb {
       request->triage_options.calibration = std::move(*calibration);
     }
     const StopOnSignal signals;
+    request->source_options.stop = signals.token();
     if (!console.terminal()) {
       const auto text =
           top_once(*request, console.width(), real_files(), system_clock(), signals.token());

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/live_run.h"
+#include "app/live_set.h"
 #include "base/text.h"
 #include "cmd/telemetry_options.h"
 #include "cmd/verbs.h"
@@ -79,10 +80,13 @@ class TriageVerb final : public Verb {
       if (!calibration) return console.fail(calibration.error());
       request->triage_options.calibration = std::move(*calibration);
     }
-    if (follow_ || has_live_source(*request, real_files())) return live(*request, console);
+    const StopOnSignal signals;
+    request->source_options.stop = signals.token();
+    if (follow_ || has_live_source(request->sources, real_files())) return live(*request, console);
     const auto answer = triage_once(*request, real_files(), system_clock());
-    if (!answer) return console.fail(answer.error());
-    return say(*answer, console);
+    const bool cut = signals.token().stop_requested();
+    const ExitStatus status = answer ? say(*answer, console) : console.fail(answer.error());
+    return cut ? ExitStatus::interrupted : status;
   }
 
  private:
@@ -101,7 +105,7 @@ class TriageVerb final : public Verb {
     options.interval = seconds_to_duration(interval_s_);
     options.follow = follow_;
     if (!follow_) options.length = seconds_to_duration(for_s_);
-    const StopOnSignal signals;
+    const std::stop_token stop = request.source_options.stop;
     std::string said;
     const auto each = [&](const TriageAnswer& answer) {
       const std::string digest = answer_digest(answer);
@@ -109,12 +113,10 @@ class TriageVerb final : public Verb {
       said = digest;
       return true;
     };
-    const auto last =
-        triage_live(request, options, real_files(), system_clock(), signals.token(), each);
+    const auto last = triage_live(request, options, real_files(), system_clock(), stop, each);
     if (!last) return console.fail(last.error());
     if (!follow_) return say(*last, console);
-    return signals.token().stop_requested() ? ExitStatus::interrupted
-                                            : exit_status_of(last->report);
+    return stop.stop_requested() ? ExitStatus::interrupted : exit_status_of(last->report);
   }
 
   TelemetryOptions telemetry_;

@@ -14,7 +14,7 @@ namespace {
 class Topologies : public testing::TestWithParam<int> {};
 
 TEST_P(Topologies, AHealthyJobComesToItsEnd) {
-  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
     SimulatorRng rng(seed);
     const SimulatedJob job = draw_job(static_cast<TopologyKind>(GetParam()), seed % 2 == 0, rng);
     Machine machine(job, std::nullopt, false, rng);
@@ -105,7 +105,7 @@ class Faults : public testing::TestWithParam<int> {};
 
 TEST_P(Faults, ArePossible) {
   const auto kind = static_cast<FaultKind>(GetParam());
-  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+  for (std::uint64_t seed = 0; seed < 5; ++seed) {
     SCOPED_TRACE(seed);
     const SimulatedFlight flight = simulate_fault(kind, seed);
     SCOPED_TRACE(flight.topology);
@@ -165,7 +165,7 @@ TEST(FlightSimulator, SeedsDiffer) {
 
 TEST(FlightSimulator, HealthyJobsWorkOn) {
   std::size_t in_flight = 0;
-  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
     const SimulatedFlight flight = simulate_healthy(seed);
     EXPECT_TRUE(flight.culprits.empty());
     EXPECT_FALSE(flight.fault);
@@ -178,7 +178,7 @@ TEST(FlightSimulator, HealthyJobsWorkOn) {
 }
 
 TEST(FlightSimulator, StragglersComeToTheirEnd) {
-  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+  for (std::uint64_t seed = 0; seed < 5; ++seed) {
     const SimulatedFlight flight = simulate_straggler(seed);
     EXPECT_EQ(flight.culprits.size(), 1U);
     for (const FlightDump& dump : flight.dumps) {
@@ -189,7 +189,7 @@ TEST(FlightSimulator, StragglersComeToTheirEnd) {
 }
 
 TEST(FlightSimulator, TwoFaultsAreTwo) {
-  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+  for (std::uint64_t seed = 0; seed < 5; ++seed) {
     const SimulatedFlight flight = simulate_two_faults(seed);
     EXPECT_EQ(flight.culprits.size(), 2U);
     for (const FlightDump& dump : flight.dumps) expect_sound(dump);

@@ -53,12 +53,12 @@ TEST(FlightWriter, StringsAndFramesAreShared) {
 
 TEST(FlightWriter, JsonIsInTheOrderOfTheAlphabet) {
   FlightDump d = small_dump("2.10");
-  EXPECT_EQ(
-      flight_json(d, true),
-      R"({"comm_lib_version":"2.27.5","nccl_comm_state":{},"pg_config":{"0":{"desc":"default_pg","name":"0",)"
-      R"("ranks":"[0, 1]"}},"pg_status":{"0":{"last_completed_collective":"7",)"
-      R"("last_enqueued_collective":"7","last_started_collective":"-1"}},)"
-      R"("version":"2.10"})");
+  EXPECT_EQ(flight_json(d, true),
+            R"({"comm_lib_version":"2.27.5","nccl_comm_state":{},)"
+            R"("pg_config":{"0":{"desc":"default_pg","name":"0",)"
+            R"("ranks":"[0, 1]"}},"pg_status":{"0":{"last_completed_collective":"7",)"
+            R"("last_enqueued_collective":"7","last_started_collective":"-1"}},)"
+            R"("version":"2.10"})");
   d.entries[0].completed_seen_ns = FlightEntry::kAbsent;
   d.entries[0].duration_ms = -1;
   EXPECT_NE(flight_json(d).find(R"("time_discovered_completed_ns":0,)"), std::string::npos);

@@ -10,6 +10,9 @@
 namespace muster {
 namespace {
 
+// A number beyond this in a file's name is no rank.
+constexpr std::int32_t kRanksMost = 1 << 20;
+
 // Where the last life of the process begins: numbers of records start again after a reset.
 std::size_t last_epoch(const FlightDump& dump) {
   std::size_t first = 0;
@@ -29,12 +32,17 @@ std::int64_t newest_stamp(const FlightDump& dump) {
   return newest;
 }
 
+// Gloo's recorder writes one group without a name, whose numbers are those of another group.
+bool tells_members(const FlightGroup& group) {
+  return group.ranks && !group.ranks->empty() && !group.name.empty();
+}
+
 // A group in which the dump has entries although its rank is no member: the name misled us.
 const FlightGroup* group_without(const FlightDump& dump) {
   for (const FlightEntry& entry : dump.entries) {
     const FlightGroup& group = dump.groups[entry.group];
-    const bool told = group.ranks && !group.ranks->empty();
-    if (told && !std::binary_search(group.ranks->begin(), group.ranks->end(), *dump.rank)) {
+    if (tells_members(group) &&
+        !std::binary_search(group.ranks->begin(), group.ranks->end(), *dump.rank)) {
       return &group;
     }
   }
@@ -151,6 +159,15 @@ void FlightRank::fill_lanes() {
       list.push_back(index);
     }
   }
+  // Retirement comes late and out of order; calls of one group end in their order.
+  for (FlightLane& lane : lanes_) {
+    bool later_done = false;
+    for (std::size_t i = by_process_ ? lane.collectives.size() : 0; i-- > 0;) {
+      FlightStatus& status = status_[lane.collectives[i]];
+      later_done = later_done || status == FlightStatus::done;
+      if (later_done && status == FlightStatus::pending) status = FlightStatus::done;
+    }
+  }
   for (std::size_t g = 0; g < dump_->groups.size(); ++g) {
     FlightLane& lane = lanes_[lane_of[g]];
     const FlightGroup& told = dump_->groups[g];
@@ -211,6 +228,15 @@ std::optional<std::uint32_t> FlightRank::first_unfinished(const FlightLane& lane
   return {};
 }
 
+void FlightRank::end_by_error(std::uint32_t group, std::int64_t seq) {
+  const FlightLane* lane = this->lane(group);
+  for (std::size_t i = lane->collectives.size(); i-- > 0;) {
+    const std::uint32_t index = lane->collectives[i];
+    if (entry(index).seq <= seq) return;
+    if (is_synchronising(call(index).family)) status_[index] = FlightStatus::timed_out;
+  }
+}
+
 bool FlightRank::forgot_unfinished(const FlightLane& lane) const {
   if (!wrapped_ || (lane.collectives.empty() && lane.messages.empty())) return false;
   std::uint32_t oldest = UINT32_MAX;
@@ -252,11 +278,41 @@ FlightFleet::FlightFleet(std::span<const FlightDump> dumps) {
     }
     ranks_.emplace_back(*chosen[i], first, local[i]);
   }
+  find_ends_by_error();
+  find_missing();
+}
+
+// Where "retired" is all that is known, an error looks like the end. A collective that a member
+// never issued cannot have ended well.
+void FlightFleet::find_ends_by_error() {
+  for (std::uint32_t id = 0; id < groups_.size(); ++id) {
+    std::optional<std::int64_t> least;
+    std::vector<FlightRank*> members;
+    for (FlightRank& rank : ranks_) {
+      const FlightLane* lane = rank.lane(id);
+      if (lane == nullptr || !rank.retirement_is_end() || rank.dump().cut_at) continue;
+      if (lane->collectives.empty()) continue;
+      const std::int64_t last = rank.entry(lane->collectives.back()).seq;
+      least = std::min(least.value_or(last), last);
+      members.push_back(&rank);
+    }
+    for (FlightRank* rank : members) rank->end_by_error(id, *least);
+  }
+}
+
+void FlightFleet::find_missing() {
   std::set<std::int32_t> missing;
   for (const FleetGroup& group : groups_) {
     for (const std::int32_t rank : group.ranks) {
       if (find(rank) == nullptr) missing.insert(rank);
     }
+  }
+  // Where nobody tells the members, the numbers of the ranks run from 0 without a gap.
+  const bool told = std::any_of(groups_.begin(), groups_.end(),
+                                [](const FleetGroup& group) { return group.members_told; });
+  for (std::int32_t rank = 0;
+       !told && !ranks_.empty() && rank < std::min(ranks_.back().rank(), kRanksMost); ++rank) {
+    if (find(rank) == nullptr) missing.insert(rank);
   }
   missing_.assign(missing.begin(), missing.end());
 }
@@ -266,6 +322,10 @@ std::vector<const FlightDump*> FlightFleet::choose(std::span<const FlightDump> d
   for (const FlightDump& dump : dumps) {
     if (!dump.rank) {
       notes_.push_back(dump.source + ": its name holds no rank; left out");
+      continue;
+    }
+    if (dump.entries.empty() && dump.cut_at) {
+      notes_.push_back(fmt::format("{}: begun and not written; as good as none", dump.source));
       continue;
     }
     if (const FlightGroup* stranger = group_without(dump)) {
@@ -295,7 +355,7 @@ void FlightFleet::number_groups(const std::vector<const FlightDump*>& chosen,
   std::map<std::pair<std::string, std::string>, std::vector<std::uint32_t>> by_name;
   for (const FlightDump* dump : chosen) {
     for (const FlightGroup& group : dump->groups) {
-      if (!group.ranks || group.ranks->empty()) continue;
+      if (!tells_members(group)) continue;
       const auto id = static_cast<std::uint32_t>(groups_.size());
       if (!known.emplace(group_identity(group), id).second) continue;
       groups_.push_back({group.name, group.description, *group.ranks, true});
@@ -306,7 +366,7 @@ void FlightFleet::number_groups(const std::vector<const FlightDump*>& chosen,
   std::map<std::pair<std::string, std::string>, std::uint32_t> inferred;
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     for (const FlightGroup& group : chosen[i]->groups) {
-      if (group.ranks && !group.ranks->empty()) {
+      if (tells_members(group)) {
         local[i].push_back(known.at(group_identity(group)));
         continue;
       }

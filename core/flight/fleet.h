@@ -82,6 +82,9 @@ class FlightRank {
   std::uint64_t key(std::uint32_t index) const;
   // Newest time stamp in the dump, on this host's clock.
   std::optional<std::int64_t> last_sign_ns() const { return last_sign_ns_; }
+  // Its collectives of the group after `seq` did not complete, whatever their state says.
+  void end_by_error(std::uint32_t group, std::int64_t seq);
+  bool retirement_is_end() const { return by_process_; }
   bool unfinished(std::uint32_t index) const {
     return status_[index] != FlightStatus::done && status_[index] != FlightStatus::unknown;
   }
@@ -95,7 +98,9 @@ class FlightRank {
   std::size_t first_;
   std::vector<std::uint32_t> groups_;  // of the dump -> of the fleet
   bool wrapped_ = false;
-  bool by_process_ = false;  // numbers of pg_status count the process's works, not the group's
+  // A back end without completion events: "retired" is the end, by error too, and the numbers of
+  // pg_status count the works of the process, not of the group.
+  bool by_process_ = false;
   std::vector<FlightStatus> status_;
   std::vector<Call> calls_;          // of each signature
   std::vector<std::uint64_t> keys_;  // of each signature
@@ -117,6 +122,8 @@ class FlightFleet {
 
  private:
   std::vector<const FlightDump*> choose(std::span<const FlightDump> dumps);
+  void find_ends_by_error();
+  void find_missing();
   void number_groups(const std::vector<const FlightDump*>& chosen,
                      std::vector<std::vector<std::uint32_t>>& local);
 

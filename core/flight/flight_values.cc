@@ -4,6 +4,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "base/limits.h"
@@ -121,37 +122,6 @@ void FlightValues::grow_table() {
     while (table_[slot] != kNoNode) slot = (slot + 1) & (table_.size() - 1);
     table_[slot] = id;
   }
-}
-
-std::optional<FlightValue> FlightValues::make(FlightKind kind) {
-  if (nodes_.size() >= limits::kFlightValues) return std::nullopt;
-  const auto at = static_cast<std::uint32_t>(nodes_.size());
-  *nodes_.extend(1) = {0, 0, kNoNode, at, 0};
-  return FlightValue{kind, at, 0};
-}
-
-bool FlightValues::append(const FlightValue& container, const FlightValue* first,
-                          std::size_t count) {
-  if (count == 0) return true;
-  if (items_.size() + count > limits::kFlightValues) return false;
-  if (container.ref < held_below_) held_ = true;
-  const auto begin = static_cast<std::uint32_t>(items_.size());
-  const auto length = static_cast<std::uint32_t>(count);
-  Node& tail = nodes_[nodes_[container.ref].last];
-  if (tail.count == 0) {
-    tail.first = begin;
-    tail.count = length;
-  } else if (tail.first + tail.count == begin) {
-    tail.count += length;
-  } else {
-    if (nodes_.size() >= limits::kFlightValues) return false;
-    const auto more = static_cast<std::uint32_t>(nodes_.size());
-    tail.next = more;
-    nodes_[container.ref].last = more;
-    *nodes_.extend(1) = {begin, length, kNoNode, more, 0};
-  }
-  std::copy_n(first, count, items_.extend(count));
-  return true;
 }
 
 FlightValues::Mark FlightValues::mark() {

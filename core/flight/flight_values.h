@@ -1,6 +1,6 @@
 #pragma once
 
-#include <array>
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -8,6 +8,8 @@
 #include <optional>
 #include <string_view>
 #include <vector>
+
+#include "base/limits.h"
 
 // Values of one dump file before they become a FlightDump: None, truth values, integers, floating
 // numbers, strings, lists (tuples too) and dicts, in a few flat arrays that are used again for the
@@ -180,6 +182,38 @@ class FlightValues {
   std::size_t held_below_ = 0;  // nodes before the row under way
   bool held_ = false;           // the row under way must stay
 };
+
+// In the inner loop of the reader, so inline.
+inline std::optional<FlightValue> FlightValues::make(FlightKind kind) {
+  if (nodes_.size() >= limits::kFlightValues) return std::nullopt;
+  const auto at = static_cast<std::uint32_t>(nodes_.size());
+  *nodes_.extend(1) = {0, 0, kNoNode, at, 0};
+  return FlightValue{kind, at, 0};
+}
+
+inline bool FlightValues::append(const FlightValue& container, const FlightValue* first,
+                                 std::size_t count) {
+  if (count == 0) return true;
+  if (items_.size() + count > limits::kFlightValues) return false;
+  if (container.ref < held_below_) held_ = true;
+  const auto begin = static_cast<std::uint32_t>(items_.size());
+  const auto length = static_cast<std::uint32_t>(count);
+  Node& tail = nodes_[nodes_[container.ref].last];
+  if (tail.count == 0) {
+    tail.first = begin;
+    tail.count = length;
+  } else if (tail.first + tail.count == begin) {
+    tail.count += length;
+  } else {
+    if (nodes_.size() >= limits::kFlightValues) return false;
+    const auto more = static_cast<std::uint32_t>(nodes_.size());
+    tail.next = more;
+    nodes_[container.ref].last = more;
+    *nodes_.extend(1) = {begin, length, kNoNode, more, 0};
+  }
+  std::copy_n(first, count, items_.extend(count));
+  return true;
+}
 
 // Where the rows of the list `entries` go as soon as each is complete; the readers forget them
 // then.

@@ -145,6 +145,22 @@ void PickleReader::push_literals() {
         *top++ = FlightValue::of_int(load(std::int32_t{}));
         at += 5;
         break;
+      case 0x8a:  // LONG1, of 8 bytes
+        more = at[1] == 8;
+        if (!more) break;
+        ++at;
+        *top++ = FlightValue::of_int(load(std::int64_t{}));
+        at += 9;
+        break;
+      case 'N':  // NONE
+        *top++ = FlightValue{};
+        ++at;
+        break;
+      case 0x88:  // NEWTRUE
+      case 0x89:  // NEWFALSE
+        *top++ = FlightValue::of_bool(*at == 0x88);
+        ++at;
+        break;
       default:
         more = false;
     }

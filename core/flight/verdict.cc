@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/flight/fleet.h"
+#include "core/flight/frames.h"
 #include "core/flight/judge.h"
 #include "core/flight/silent_mismatch.h"
 #include "core/flight/straggler.h"
@@ -48,12 +49,16 @@ FlightCoverage coverage_of(const FlightFleet& fleet) {
 }
 
 // Whether the file was written while the rank was still at work: less time after its last sign of
-// life than twice its longest pause between two calls. Only told where the file's time is known.
+// life than twice its longest pause between two calls, or than a save takes where it saves. Only
+// told where the file's time is known.
 bool written_at_work(const FlightRank& rank) {
   constexpr std::int64_t kLeastNs = 2'000'000'000;
+  constexpr std::int64_t kSaveNs = 120'000'000'000;  // a save or an evaluation may well take this
   const FlightDump& dump = rank.dump();
   if (!dump.written_at || !rank.last_sign_ns()) return false;
-  std::int64_t pause = 0, before = FlightEntry::kAbsent;
+  std::int64_t pause = kLeastNs / 2, before = FlightEntry::kAbsent;
+  const bool saves =
+      !dump.entries.empty() && outside_the_step(dump, dump.stacks[dump.entries.back().stack]);
   for (std::size_t i = rank.first_entry(); i < dump.entries.size(); ++i) {
     const std::int64_t now = dump.entries[i].created_ns;
     if (rank.status(static_cast<std::uint32_t>(i)) == FlightStatus::timed_out) return false;
@@ -63,7 +68,27 @@ bool written_at_work(const FlightRank& rank) {
     before = now;
   }
   const std::int64_t silent = wall_to_ns(*dump.written_at) - *rank.last_sign_ns();
-  return silent >= 0 && silent < std::max(kLeastNs, 2 * pause);
+  return silent >= 0 && silent < std::max(saves ? kSaveNs : kLeastNs, 2 * pause);
+}
+
+// Something has completed that the watchdog, which looks ten times a second, has not yet put away.
+bool completed_just_now(const FlightRank& rank) {
+  bool puts_away = false, fresh = false;
+  for (std::size_t i = rank.first_entry(); i < rank.dump().entries.size(); ++i) {
+    const FlightEntry& entry = rank.dump().entries[i];
+    puts_away = puts_away || entry.retired;
+    fresh = fresh || (entry.state == FlightState::completed && !entry.retired &&
+                      rank.status(static_cast<std::uint32_t>(i)) == FlightStatus::done);
+  }
+  return puts_away && fresh;
+}
+
+// Waits in dumps of a job at work are no hang. One watchdog may be stuck itself: half must agree.
+bool was_at_work(const FlightFleet& fleet) {
+  const auto& ranks = fleet.ranks();
+  const auto fresh = std::count_if(ranks.begin(), ranks.end(), completed_just_now);
+  return std::all_of(ranks.begin(), ranks.end(), written_at_work) ||
+         static_cast<std::size_t>(fresh) * 2 >= ranks.size();
 }
 
 bool nothing_was_issued(const FlightFleet& fleet) {
@@ -79,6 +104,23 @@ FlightVerdict never_started(const FlightFleet& fleet) {
   verdict.summary =
       fmt::format("none of {} ranks issued a single collective", fleet.ranks().size());
   verdict.why = "the cause lies outside communication: storage, imports, compilation, start-up";
+  return verdict;
+}
+
+// Nobody waits, and dumps are missing: those ranks may have died and ended the others by error.
+FlightVerdict only_missing(const FlightFleet& fleet, std::span<const RankWitness> witnesses) {
+  FlightVerdict verdict;
+  verdict.kind = FlightVerdictKind::no_dump;
+  verdict.culprits = fleet.missing();
+  verdict.summary = fmt::format("{} left no dump; nobody else waits for anything",
+                                describe_ranks(verdict.culprits));
+  verdict.why = "the others may have ended by an error of theirs; their logs would tell";
+  for (const RankWitness& witness : witnesses) {
+    if (!std::binary_search(verdict.culprits.begin(), verdict.culprits.end(), witness.rank))
+      continue;
+    verdict.witnesses.push_back(witness);
+    verdict.confidence = Confidence::medium;
+  }
   return verdict;
 }
 
@@ -105,12 +147,14 @@ FlightAnalysis analyze_flight(std::span<const FlightDump> dumps,
     return analysis;
   }
   const WaitGraph graph(fleet);
-  const bool at_work = std::all_of(fleet.ranks().begin(), fleet.ranks().end(), written_at_work);
-  if (at_work && !graph.waiting().empty()) {
+  if (was_at_work(fleet) && !graph.waiting().empty()) {
     analysis.notes.push_back(
         "the dumps were written while the ranks were at work: waits in them are no hang");
   } else {
     FlightJudge judge(fleet, graph);
+    if (graph.waiting().empty() && !fleet.missing().empty()) {
+      analysis.verdicts.push_back(only_missing(fleet, witnesses));
+    }
     for (const Suspicion& suspicion : judge.judge()) {
       analysis.verdicts.push_back(put_into_words(suspicion, fleet, graph, witnesses));
     }

@@ -153,8 +153,10 @@ void WaitGraph::link_collective(std::uint32_t index) {
   const std::vector<CallParty> parties = nodes_[index].parties;
   for (const std::int32_t rank : absent) link_absent(index, rank);
   for (const std::int32_t rank : unknown) {
-    // Whoever waits for nothing at all has hardly issued this and gone on.
-    if (waits_of(rank).empty()) link_absent(index, rank);
+    // Whoever waits for nothing at all has hardly issued this and gone on; what a cut file lost is
+    // not known.
+    const bool cut = fleet_.find(rank)->dump().cut_at.has_value();
+    if (!cut && waits_of(rank).empty()) link_absent(index, rank);
     for (const std::uint32_t wait : waits_of(rank)) {
       if (wait != index) nodes_[index].soft.push_back({wait, rank});
     }

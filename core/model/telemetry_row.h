@@ -7,6 +7,7 @@
 
 #include "base/time.h"
 #include "core/model/metric.h"
+#include "core/model/progress.h"
 #include "core/model/reading.h"
 
 // What every telemetry source says, whatever its dialect: rows about one series (a GPU, a port, a
@@ -44,6 +45,8 @@ struct TelemetryRow {
   bool at_has_zone = false;
   std::span<const MetricReading> readings;
   std::uint64_t line = 0;  // from 1; 0 where lines mean nothing
+  // Where a recording has the row from, for evidence; empty: the input itself is the source.
+  std::string_view source = {};
 };
 
 // Things a source says that are no row.
@@ -66,6 +69,7 @@ struct TelemetryNote {
   std::uint64_t line = 0;
   std::string_view pci;  // gpu_lost, where the text names one
   std::optional<int> index;
+  std::string_view source = {}, host = {};  // as in a row
 };
 
 class TelemetrySink {
@@ -73,6 +77,10 @@ class TelemetrySink {
   virtual ~TelemetrySink() = default;
   virtual void row(const TelemetryRow& row) = 0;
   virtual void note(const TelemetryNote& note) = 0;
+  // What the step log `source` said: a recording keeps it beside its rows, nothing else calls
+  // these. Who has no use for steps leaves them out.
+  virtual void step(const StepRecord&, std::string_view /*source*/) {}
+  virtual void event(const ProgressEvent&, std::string_view /*source*/) {}
 };
 
 }  // namespace muster

@@ -303,7 +303,11 @@ std::uint64_t meaning_of(std::string_view word, std::string_view after) {
   std::transform(word.begin(), word.end(), buffer.begin(), lower);
   const std::string_view text(buffer.data(), full);
   for (std::size_t i = kIndex[letter]; i < kIndex[letter + 1]; ++i) {
-    if (kWords[i].text.size() == full && kWords[i].text == text) return kWords[i].meaning;
+    const std::string_view known = kWords[i].text;
+    // Words of one letter and length differ at their end sooner than memcmp is called.
+    if (known.size() == full && known.back() == text.back() && known == text) {
+      return kWords[i].meaning;
+    }
   }
   return 0;
 }

@@ -24,12 +24,14 @@ constexpr double kLargestStep = 1e15;
 // The first of `keys` that holds a number; numbers in strings count ("1.84", "53,012").
 std::optional<double> number_of(const Object& object, std::initializer_list<const char*> keys) {
   for (const char* key : keys) {
+    simdjson::dom::element element;  // looked up once: most keys are not there
+    if (object[key].get(element) != simdjson::SUCCESS) continue;
     double value = 0;
-    if (object[key].get_double().get(value) == simdjson::SUCCESS) return value;
+    if (element.get_double().get(value) == simdjson::SUCCESS) return value;
     std::int64_t whole = 0;
-    if (object[key].get_int64().get(whole) == simdjson::SUCCESS) return static_cast<double>(whole);
+    if (element.get_int64().get(whole) == simdjson::SUCCESS) return static_cast<double>(whole);
     std::string_view text;
-    if (object[key].get_string().get(text) != simdjson::SUCCESS) continue;
+    if (element.get_string().get(text) != simdjson::SUCCESS) continue;
     if (const auto parsed = parse_double(text)) return parsed;
   }
   return std::nullopt;

@@ -13,6 +13,13 @@ namespace {
 constexpr std::size_t kStampReach = 64;  // a stamp starts in the first bytes of its line
 constexpr int kMaxRank = 1'000'000;
 
+// Cheap, in front of take_launcher_tag: nearly no line has a tag.
+bool may_be_tag(std::string_view text) {
+  if (text.empty()) return false;
+  if (text[0] != '[') return is_digit(text[0]);
+  return text.size() > 1 && (text[1] == 'd' || lower(text[1]) == 'r');
+}
+
 // "N: " of srun -l and "[defaultN]:" or "[rankN]:" of torchrun; true when something was taken.
 bool take_launcher_tag(std::string_view& text, std::optional<int>& rank) {
   std::string_view rest = text;
@@ -141,9 +148,10 @@ std::string_view ctime_around(std::string_view text, std::size_t clock) {
 void skip_log_words(std::string_view& text, std::optional<int>& rank) {
   if (text.starts_with(']')) text.remove_prefix(1);
   for (;;) {
-    std::string_view rest = text;
-    if (rest.starts_with(' ')) rest.remove_prefix(1);
-    if (take_launcher_tag(rest, rank)) {
+    const std::size_t blank = text.starts_with(' ') ? 1 : 0;
+    if (blank == text.size() || (text[blank] != '[' && !is_digit(text[blank]))) return;
+    std::string_view rest = text.substr(blank);
+    if (may_be_tag(rest) && take_launcher_tag(rest, rank)) {
       text = rest;
       continue;
     }
@@ -166,29 +174,34 @@ std::optional<ParsedTime> read_stamp(std::string_view text) {
   return parse_timestamp(text);
 }
 
+// The stamp that is text[begin, end), where it stands at the head.
+bool take_parsed(std::string_view& text, std::size_t begin, std::size_t end,
+                 const ParsedTime& parsed, std::optional<ParsedTime>& time) {
+  if (!is_head(text.substr(0, begin))) return false;
+  time = {parsed.at, parsed.has_zone, parsed.has_date};
+  text.remove_prefix(end);
+  return true;
+}
+
 // The stamp at the head of `text`, which moves behind it.
 bool take_stamp(std::string_view& text, std::optional<ParsedTime>& time) {
   const std::size_t clock = find_clock(text);
   if (clock == std::string_view::npos) return false;
-  std::size_t begin = clock;
-  std::size_t end = clock_end(text, clock);
   const std::string_view ctime = ctime_around(text, clock);
-  std::optional<ParsedTime> parsed;
-  if (!ctime.empty() && (parsed = parse_timestamp(ctime))) {
-    begin = static_cast<std::size_t>(ctime.data() - text.data());
-    end = begin + ctime.size();
-  } else {
-    begin -= date_before(text, clock);
-    if (end < text.size() && std::strchr("] \t)|-:;", text[end]) == nullptr) return false;
-    if (begin > 0 && text[begin - 1] != '[' && text[begin - 1] != ' ' && text[begin - 1] != '(') {
-      return false;
+  if (!ctime.empty()) {
+    if (const auto parsed = parse_timestamp(ctime)) {
+      const auto begin = static_cast<std::size_t>(ctime.data() - text.data());
+      return take_parsed(text, begin, begin + ctime.size(), *parsed, time);
     }
-    parsed = read_stamp(text.substr(begin, end - begin));
   }
-  if (!parsed || !is_head(text.substr(0, begin))) return false;
-  time = parsed;
-  text.remove_prefix(end);
-  return true;
+  const std::size_t begin = clock - date_before(text, clock);
+  const std::size_t end = clock_end(text, clock);
+  if (end < text.size() && std::strchr("] \t)|-:;", text[end]) == nullptr) return false;
+  if (begin > 0 && text[begin - 1] != '[' && text[begin - 1] != ' ' && text[begin - 1] != '(') {
+    return false;
+  }
+  const auto parsed = read_stamp(text.substr(begin, end - begin));
+  return parsed && take_parsed(text, begin, end, *parsed, time);
 }
 
 // "stdout F " and "stderr P " of the container runtime's log format.
@@ -205,7 +218,7 @@ LineHead parse_line_head(std::string_view line) {
   for (int i = 0; i < 3; ++i) {  // collector's stamp, launcher's tag, the trainer's own stamp
     if (line.empty()) break;
     bool any = false;
-    if (line[0] == '[' || is_digit(line[0])) any = take_launcher_tag(line, head.rank);
+    if (may_be_tag(line)) any = take_launcher_tag(line, head.rank);
     if (take_stamp(line, head.time)) {
       any = true;
       skip_cri(line);

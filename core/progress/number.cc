@@ -4,7 +4,6 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
-#include <string>
 
 namespace muster::progress {
 namespace {
@@ -138,36 +137,7 @@ std::optional<double> take_unit(std::string_view& text) {
 
 }  // namespace
 
-namespace {
-
-// Powers of ten that a double holds exactly.
-constexpr std::array<double, 16> kPowersOfTen = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                                 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
-
-// "0.703", "53012": up to 15 digits without comma, exponent or suffix. Both parts are exact in a
-// double, so their quotient is the nearest value, as from_chars would give it. Most numbers of a
-// log are of this form, and this is several times faster.
-bool take_plain(std::string_view& text, double& value) {
-  const std::size_t size = text.size();
-  std::int64_t mantissa = 0;
-  std::size_t i = 0;
-  while (i < size && i < 16 && is_digit(text[i])) mantissa = mantissa * 10 + (text[i++] - '0');
-  std::size_t fraction = 0;
-  if (i < size && text[i] == '.') {
-    const std::size_t point = i++;
-    while (i < size && i < 17 && is_digit(text[i])) mantissa = mantissa * 10 + (text[i++] - '0');
-    fraction = i - point - 1;
-  }
-  if (i == 0 || i > 15 || (i < size && (text[i] == ',' || is_word(text[i])))) return false;
-  if (fraction + 1 == i) return false;  // "." or ".5": the careful way
-  value = static_cast<double>(mantissa) / kPowersOfTen[fraction];
-  text.remove_prefix(i);
-  return true;
-}
-
-}  // namespace
-
-std::optional<double> take_number(std::string_view& text) {
+std::optional<double> take_careful_number(std::string_view& text) {
   std::string_view rest = text;
   const bool negative = rest.starts_with('-');
   if (negative || rest.starts_with('+')) rest.remove_prefix(1);
@@ -178,10 +148,6 @@ std::optional<double> take_number(std::string_view& text) {
     return special;
   }
   double value = 0;
-  if (take_plain(rest, value)) {
-    text = rest;
-    return negative ? -value : value;
-  }
   std::array<char, kMaxNumberChars> digits;
   std::size_t length = 0;
   std::size_t used = copy_digits(rest, digits, length);
@@ -194,7 +160,7 @@ std::optional<double> take_number(std::string_view& text) {
   return negative ? -value : value;
 }
 
-std::optional<std::int64_t> take_count(std::string_view& text) {
+std::optional<std::int64_t> take_careful_count(std::string_view& text) {
   std::int64_t value = 0;
   std::size_t digits = 0, used = 0, group = 0;
   bool commas = false;

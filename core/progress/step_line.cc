@@ -12,9 +12,12 @@ namespace {
 // The step's name stands near the start of its line, behind at most a logger's name.
 constexpr std::size_t kNameReach = 160;
 
+// Where the name of the step and its number begin; npos where a line names none.
 struct StepName {
-  std::string_view before;  // the words in front
-  std::string_view after;   // from the number on
+  std::size_t begin = std::string_view::npos;
+  std::size_t number = std::string_view::npos;
+
+  bool found() const { return number != std::string_view::npos; }
 };
 
 bool equals_lower(std::string_view text, std::string_view word) {
@@ -36,7 +39,7 @@ bool is_step_name(std::string_view word) {
 }
 
 // "step", "iteration", ... with a number behind it.
-std::optional<StepName> find_step_name(std::string_view body) {
+StepName find_step_name(std::string_view body) {
   const std::size_t reach = std::min(body.size(), kNameReach);
   for (std::size_t i = 0; i < reach;) {
     if (!is_word(body[i])) {
@@ -56,9 +59,9 @@ std::optional<StepName> find_step_name(std::string_view body) {
       ++number;
     }
     if (number == i || number >= body.size() || !is_digit(body[number])) continue;
-    return StepName{body.substr(0, begin), body.substr(number)};
+    return {begin, number};
   }
-  return std::nullopt;
+  return {};
 }
 
 // "480", "480/4000", "480/    4000"; moves `text` behind.
@@ -111,19 +114,18 @@ bool speaks_of_saving(std::string_view body) {
 
 // "step 480/4000 loss 1.8 ..." of many trainers; needs a metric, or the bare count on its own.
 StepLineKind read_named(std::string_view body, StepRecord& record) {
-  const auto name = find_step_name(body);
-  if (!name) return StepLineKind::none;
-  StepRecord read;
-  std::string_view rest = name->after;
-  if (!take_step(rest, read)) return StepLineKind::none;
-  const FieldCount before = read_step_fields(name->before, read);
-  const FieldCount after = read_step_fields(rest, read);
+  const StepName name = find_step_name(body);
+  if (!name.found()) return StepLineKind::none;
+  const std::string_view in_front = body.substr(0, name.begin);
+  std::string_view rest = body.substr(name.number);
+  if (!take_step(rest, record)) return StepLineKind::none;
+  const FieldCount before = read_step_fields(in_front, record);
+  const FieldCount after = read_step_fields(rest, record);
   const int metrics = before.metrics + after.metrics;
-  const bool bare = read.target_step && is_bare(rest) && is_bare(name->before);
+  const bool bare = record.target_step && is_bare(rest) && is_bare(in_front);
   if (metrics == 0 && !after.eval && !bare) return StepLineKind::none;
-  if (!read.loss && !after.eval && speaks_of_saving(body)) return StepLineKind::none;
-  record = read;
-  if (names_evaluation(name->before)) return StepLineKind::evaluation;
+  if (!record.loss && !after.eval && speaks_of_saving(body)) return StepLineKind::none;
+  if (names_evaluation(in_front)) return StepLineKind::evaluation;
   return after.eval && !after.timed ? StepLineKind::evaluation : StepLineKind::step;
 }
 
@@ -184,8 +186,8 @@ StepLineKind read_step_line(std::string_view body, StepRecord& record) {
 }
 
 std::optional<std::int64_t> find_step(std::string_view text) {
-  if (const auto name = find_step_name(text)) {
-    std::string_view number = name->after;
+  if (const StepName name = find_step_name(text); name.found()) {
+    std::string_view number = text.substr(name.number);
     if (const auto step = take_count(number)) return step;
   }
   for (const std::string_view mark : {"checkpoint-", "step_", "step-", "iter_"}) {

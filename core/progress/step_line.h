@@ -19,7 +19,8 @@ enum class StepLineKind : std::uint8_t {
   evaluation,  // the result of an evaluation at `record.step`
 };
 
-// `body` is a line without its head (line_head.h). Only `record`'s own fields of the line are set.
+// `body` is a line without its head (line_head.h). Only the line's own fields of a fresh `record`
+// are set; what stands in it means nothing with `none`.
 StepLineKind read_step_line(std::string_view body, StepRecord& record);
 
 // The step that a line names in any form: "step 1500", "step=1500", "iteration 500",

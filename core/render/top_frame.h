@@ -34,9 +34,10 @@ struct TopFrame {
 };
 
 // Head (time in UTC, run, phase, bands), the worst finding, the table and the keys. One row a GPU,
-// or one row a host with bars of its first eight GPUs where the GPUs do not fit. "*" marks the GPU
-// that stands out; a value that is missing or too old to be judged is "-". The bar is the share of
-// the power limit (`GpuView::power_ratio`). A window under 40 x 8 gets one line that says so.
+// or one row a host where the GPUs do not fit: its worst phase, median power and utilization,
+// oldest value, the labels of its odd GPUs and, up to eight a host, a bar for each. "*" marks the
+// GPU that stands out; a value that is missing or too old to be judged is "-". The bar is the share
+// of the power limit (`GpuView::power_ratio`). A window under 40 x 8 gets one line that says so.
 TopFrame render_top(const FleetView& view, const Report& report, const TopState& state);
 
 }  // namespace muster

@@ -89,6 +89,44 @@ TEST(TopFrame, CondensesToHostsAndScrolls) {
   EXPECT_NE(render_top(view, {}, state).lines[4].text.find("n40 "), std::string::npos);
 }
 
+// Sixteen GPUs a host leave no room for bars: the odd ones are named.
+TEST(TopFrame, ARowOfAHostNamesItsWorstPhaseAndItsOddGpus) {
+  FleetView view = fleet(20, 16);
+  view.gpus[3].odd = view.gpus[11].odd = true;
+  view.gpus[11].phase = Phase::starved;
+  view.gpus[12].phase = Phase::idle;
+  view.gpus[16].phase = Phase::waiting;
+  view.gpus[17].phase = Phase::hang_suspected;
+  view.gpus[40].power_w = Reading::of(1);  // the median stands
+  view.gpus[48].phase = Phase::communication;
+  view.gpus[64].phase = Phase::unknown;
+  for (std::size_t i = 80; i < 96; ++i) view.gpus[i].odd = true;
+  const TopState state;
+  const TopFrame frame = render_top(view, {}, state);
+  expect_fits(frame, state);
+  EXPECT_EQ(frame.lines[3].text,
+            " host gpus phase               W util   age  odd" + std::string(80 - 48, ' '));
+  const auto row = [&](std::size_t i) {
+    const std::string& text = frame.lines[4 + i].text;
+    return text.substr(0, text.find_last_not_of(' ') + 1);
+  };
+  EXPECT_EQ(row(0), "*n1     16 starved          1000  100    0s  3 11");
+  EXPECT_EQ(row(1), " n2     16 hang suspected    999  100    0s");
+  EXPECT_EQ(row(2), " n3     16 compute           998  100    0s");
+  EXPECT_EQ(row(3), " n4     16 communication     997  100    0s");
+  EXPECT_EQ(row(4), " n5     16 unknown           996  100    0s");
+  EXPECT_EQ(row(5),
+            "*n6     16 compute           995  100    0s  "
+            "0 1 2 3 4 5 6 7 8 9 10 11 12 13 +2");
+  EXPECT_GE(frame.lines.size() - 5, 16U);
+  EXPECT_NE(frame.lines.back().text.find("rows 1-19 of 20"), std::string::npos);
+  // Eight a host: both.
+  FleetView eight = fleet(20, 8);
+  eight.gpus[3].odd = eight.gpus[4].odd = eight.gpus[5].odd = true;
+  EXPECT_EQ(render_top(eight, {}, state).lines[4].text,
+            "*n1      8 compute          1000  100    0s  3 4 5  ## ## ## ##*##*##*## ## ");
+}
+
 TEST(TopFrame, MissingAndOldValuesAreDashesAndComeFirst) {
   FleetView view = fleet(1, 4);
   view.gpus[2].stale = true;

@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t kBarsPerHost = 8;
 constexpr std::size_t kPhase = 15;  // "checkpoint wait"
+constexpr std::size_t kOddBesideBars = 6;
 
 struct Host {
   std::string name;
@@ -63,15 +64,55 @@ void add_span(FrameLine& line, std::size_t from, std::size_t to, FrameStyle styl
   if (from < to) line.spans.push_back({from, to, style});
 }
 
+// What a host does is what its worst GPU does: most urgent first. A GPU that stands idle or says
+// nothing while others work holds them up.
+Phase worst_phase(const Host& host) {
+  constexpr Phase kWorstFirst[] = {Phase::hang_suspected,  Phase::starved,      Phase::waiting,
+                                   Phase::checkpoint_wait, Phase::idle,         Phase::context_idle,
+                                   Phase::unknown,         Phase::communication};
+  for (const Phase phase : kWorstFirst) {
+    for (const GpuView* g : host.gpus) {
+      if (g->phase == phase) return phase;
+    }
+  }
+  return Phase::compute;
+}
+
+// "3 11", as many as fit, and how many more: "3 +2".
+std::string odd_cell(const Host& host, std::size_t width) {
+  std::vector<std::string> labels;
+  for (const GpuView* g : host.gpus) {
+    if (g->odd) labels.push_back(plain_cell(g->label, width));
+  }
+  std::string out;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const std::size_t behind = labels.size() - i - 1;
+    const std::string rest = behind > 0 ? fmt::format(" +{}", behind) : "";
+    const std::string next = out + (out.empty() ? "" : " ") + labels[i];
+    if (i > 0 && next.size() + rest.size() > width) {
+      return plain_cell(fmt::format("{} +{}", out, behind + 1), width);
+    }
+    out = next;
+  }
+  return plain_cell(out, width);
+}
+
 class Table {
  public:
-  Table(const FleetView& view, std::size_t columns) : columns_(columns) {
+  Table(const FleetView& view, std::size_t columns, std::size_t most_gpus) : columns_(columns) {
     for (const GpuView& g : view.gpus) {
       host_ = std::max(host_, plain_cell(g.host, 16).size());
       label_ = std::max(label_, plain_cell(g.label, 16).size());
     }
     const std::size_t fixed = host_ + label_ + 61;
     bar_ = std::clamp<std::size_t>(columns > fixed ? columns - fixed : 0, 4, 24);
+    // Bars of more GPUs than eight would be too narrow to say anything.
+    const std::size_t used = host_ + 41;
+    const std::size_t room = columns > used ? columns - used : 0;
+    bars_ = most_gpus <= kBarsPerHost;
+    odd_ = bars_ ? kOddBesideBars : std::max(room, kOddBesideBars);
+    const std::size_t each = room > odd_ + 1 ? (room - odd_ - 1) / kBarsPerHost : 0;
+    host_bar_ = std::clamp<std::size_t>(each, 3, 9) - 1;
   }
 
   FrameLine gpu_head() const {
@@ -94,8 +135,9 @@ class Table {
   }
 
   FrameLine host_head() const {
-    return cut(fmt::format(" {} gpus {:<15} {:>5} util   age  power of each GPU",
-                           pad_right("host", host_), "phase", "W"));
+    return cut(fmt::format(" {} gpus {:<15} {:>5} util   age  {}{}", pad_right("host", host_),
+                           "phase", "W", pad_right("odd", odd_),
+                           bars_ ? " power of each GPU" : ""));
   }
   FrameLine host_row(const Host& host) const;
 
@@ -110,7 +152,8 @@ class Table {
     add_span(line, phase, phase + kPhase, style);
   }
 
-  std::size_t columns_, host_ = 4, label_ = 3, bar_ = 4;
+  std::size_t columns_, host_ = 4, label_ = 3, bar_ = 4, odd_ = 0, host_bar_ = 2;
+  bool bars_ = true;
 };
 
 // The median of what is there, and absent where nothing is.
@@ -127,29 +170,25 @@ Reading median(const Host& host, Reading GpuView::* member) {
 }
 
 FrameLine Table::host_row(const Host& host) const {
-  const GpuView& first = *host.gpus.front();
-  bool odd = false, same = true, stale = true;
+  bool odd = false, stale = true;
   Duration age{};
   for (const GpuView* g : host.gpus) {
     odd = odd || g->odd;
     stale = stale && g->stale;
-    same = same && g->phase == first.phase;
     age = std::max(age, g->age);
   }
-  const std::string_view phase = same ? phase_name(first.phase) : "mixed";
-  const std::size_t used = host_ + 41;
-  const std::size_t each =
-      std::clamp<std::size_t>(columns_ > used ? (columns_ - used) / kBarsPerHost : 0, 3, 9) - 1;
-  std::string text = fmt::format("{}{} {:>4} {:<15} {:>5} {:>4} {:>5}  ", odd ? "*" : " ",
+  const Phase phase = worst_phase(host);
+  std::string text = fmt::format("{}{} {:>4} {:<15} {:>5} {:>4} {:>5}  {}", odd ? "*" : " ",
                                  pad_right(plain_cell(host.name, host_), host_), host.gpus.size(),
-                                 phase, number_cell(median(host, &GpuView::power_w)),
-                                 number_cell(median(host, &GpuView::util_percent)), age_cell(age));
-  std::string bars;
-  for (std::size_t i = 0; i < host.gpus.size() && i < kBarsPerHost; ++i) {
-    bars += bar(*host.gpus[i], each) + (host.gpus[i]->odd ? "*" : " ");
+                                 phase_name(phase), number_cell(median(host, &GpuView::power_w)),
+                                 number_cell(median(host, &GpuView::util_percent)), age_cell(age),
+                                 pad_right(odd_cell(host, odd_), odd_));
+  if (bars_) text += " ";
+  for (std::size_t i = 0; bars_ && i < host.gpus.size(); ++i) {
+    text += bar(*host.gpus[i], host_bar_) + (host.gpus[i]->odd ? "*" : " ");
   }
-  FrameLine line = cut(text + bars);
-  mark(line, odd, stale, host_ + 7, same ? phase_style(first.phase) : FrameStyle::notice);
+  FrameLine line = cut(text);
+  mark(line, odd, stale, host_ + 7, phase_style(phase));
   return line;
 }
 
@@ -186,10 +225,12 @@ FrameStyle phase_style(Phase phase) {
 
 TopTable make_top_table(const FleetView& view, TopSort sort, std::size_t columns,
                         std::size_t room) {
-  const Table table(view, columns);
+  std::vector<Host> hosts = by_host(view);
+  std::size_t most = 0;
+  for (const Host& host : hosts) most = std::max(most, host.gpus.size());
+  const Table table(view, columns, most);
   const bool condensed = view.gpus.size() > room;
   TopTable out{condensed ? table.host_head() : table.gpu_head(), {}};
-  std::vector<Host> hosts = by_host(view);
   // A row of the GPU table is a host of one GPU here, so both are sorted by the same rule.
   if (!condensed) {
     hosts.clear();

@@ -2,9 +2,9 @@
 
 #include <charconv>
 #include <cmath>
-#include <cstdint>
 #include <optional>
 
+#include "base/plain_number.h"
 #include "base/text.h"
 
 namespace muster {
@@ -49,36 +49,11 @@ std::optional<double> unit_scale(std::string_view unit) {
   return std::nullopt;
 }
 
-// "627.02" and "97" without the generality of from_chars: at most 15 digits, so that one division
-// of two exact numbers rounds right. Returns the characters read; 0 where the text is anything
-// else.
-std::size_t parse_plain(std::string_view text, double& value) {
-  static constexpr double kPowers[] = {1,   1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                       1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
-  std::uint64_t digits = 0;
-  std::size_t i = 0, count = 0, fraction = 0;
-  bool point = false;
-  for (; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c >= '0' && c <= '9') {
-      digits = digits * 10 + static_cast<std::uint64_t>(c - '0');
-      ++count;
-      fraction += point;
-    } else if (c == '.' && !point && count > 0) {
-      point = true;
-    } else {
-      break;
-    }
-  }
-  const bool goes_on = i < text.size() && (text[i] == 'e' || text[i] == 'E' || text[i] == '.');
-  if (count == 0 || count > 15 || goes_on || (point && fraction == 0)) return 0;
-  value = static_cast<double>(digits) / kPowers[fraction];
-  return i;
-}
-
 // Unit in front of the table's search: the four that fill nearly every cell.
 double common_scale(std::string_view unit) {
-  if (unit == " W" || unit == " %" || unit == " MHz") return 1;
+  if (unit.size() == 2) return unit == " W" || unit == " %" ? 1 : 0;
+  if (unit.size() != 4) return 0;
+  if (unit == " MHz") return 1;
   return unit == " MiB" ? 1048576.0 : 0;
 }
 
@@ -107,7 +82,7 @@ Reading parse_cell(std::string_view cell, double scale) {
     return mask ? Reading::of(static_cast<double>(*mask)) : Reading::absent(Absence::malformed);
   }
   double value = 0;
-  if (const std::size_t n = parse_plain(cell, value); n > 0) {
+  if (const std::size_t n = read_plain_number(cell, value); n > 0) {
     if (n == cell.size()) return Reading::of(value * scale);
     if (const double known = common_scale(cell.substr(n)); known > 0) {
       return Reading::of(value * known);

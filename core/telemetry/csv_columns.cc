@@ -5,8 +5,10 @@
 #include "base/limits.h"
 #include "base/text.h"
 #include "base/timestamp.h"
+#include "core/telemetry/byte_scan.h"
 #include "core/telemetry/cell.h"
 #include "core/telemetry/fleet.h"
+#include "core/telemetry/throttle_reasons.h"
 
 namespace muster {
 namespace {
@@ -105,21 +107,6 @@ constexpr RoleName kRoles[] = {
     {"pod", Role::group},          {"partition", Role::group},
 };
 
-struct BitName {
-  std::string_view name;  // behind "clocks_throttle_reasons." or "clocks_event_reasons."
-  std::uint64_t bit;
-};
-constexpr BitName kBits[] = {
-    {"gpu_idle", 0x1},
-    {"applications_clocks_setting", 0x2},
-    {"sw_power_cap", 0x4},
-    {"hw_slowdown", 0x8},
-    {"sync_boost", 0x10},
-    {"sw_thermal_slowdown", 0x20},
-    {"hw_thermal_slowdown", 0x40},
-    {"hw_power_brake_slowdown", 0x80},
-};
-
 bool bind_nvidia(std::string_view name, CsvColumn& column) {
   for (const MetricName& m : kNvidia) {
     if (m.name != name) continue;
@@ -130,10 +117,10 @@ bool bind_nvidia(std::string_view name, CsvColumn& column) {
   }
   for (const std::string_view prefix : {"clocks_throttle_reasons.", "clocks_event_reasons."}) {
     if (!name.starts_with(prefix)) continue;
-    for (const BitName& b : kBits) {
-      if (name.substr(prefix.size()) != b.name) continue;
+    for (const ThrottleReason& reason : kThrottleReasons) {
+      if (name.substr(prefix.size()) != reason.name) continue;
       column.role = Role::throttle_bit;
-      column.bit = b.bit;
+      column.bit = reason.bit;
       return true;
     }
   }
@@ -290,6 +277,21 @@ CsvColumn column_by_content(std::string_view cell, std::vector<Metric>& taken) {
   return column;
 }
 
+// Cells of a line that holds quotes: a separator between two of them is part of the cell.
+void split_quoted(std::string_view line, char separator, std::vector<std::string_view>& cells,
+                  std::size_t limit) {
+  while (cells.size() < limit) {
+    const std::size_t from = line.find_first_not_of(' ');
+    std::size_t close = std::string_view::npos;
+    if (from != std::string_view::npos && line[from] == '"') close = line.find('"', from + 1);
+    const bool quoted = close != std::string_view::npos;
+    const std::size_t end = line.find(separator, quoted ? close : 0);
+    cells.push_back(quoted ? line.substr(from + 1, close - from - 1) : line.substr(0, end));
+    if (end == std::string_view::npos) return;
+    line.remove_prefix(end + 1);
+  }
+}
+
 }  // namespace
 
 CsvLayout bind_heading(std::string_view line, const std::vector<ColumnMapping>& mapping) {
@@ -330,24 +332,24 @@ CsvLayout bind_by_content(std::string_view line) {
 void split_cells(std::string_view line, char separator, std::vector<std::string_view>& cells,
                  std::size_t limit) {
   cells.clear();
-  while (cells.size() < limit) {
-    std::size_t from = line.find_first_not_of(' ');
-    std::size_t end = std::string_view::npos;
-    if (from != std::string_view::npos && line[from] == '"') {
-      const std::size_t close = line.find('"', from + 1);
-      if (close != std::string_view::npos) {
-        end = line.find(separator, close);
-        cells.push_back(line.substr(from + 1, close - from - 1));
-        if (end == std::string_view::npos) return;
-        line.remove_prefix(end + 1);
-        continue;
-      }
+  if (line.find('"') != std::string_view::npos) return split_quoted(line, separator, cells, limit);
+  const char* cell = line.data();
+  const auto cut = [&](const char* at) {
+    cells.emplace_back(cell, static_cast<std::size_t>(at - cell));
+    cell = at + 1;
+    return cells.size() < limit;
+  };
+  const char* at = cell;
+  const char* const end = at + line.size();
+  for (; end - at >= 8; at += 8) {
+    for (auto hits = bytes_equal(load_bytes(at), separator); hits != 0; hits &= hits - 1) {
+      if (!cut(at + first_byte(hits))) return;
     }
-    end = line.find(separator);
-    cells.push_back(line.substr(0, end));
-    if (end == std::string_view::npos) return;
-    line.remove_prefix(end + 1);
   }
+  for (; at != end; ++at) {
+    if (*at == separator && !cut(at)) return;
+  }
+  cut(end);
 }
 
 }  // namespace muster

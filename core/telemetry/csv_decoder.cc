@@ -5,11 +5,11 @@
 #include <string>
 
 #include "base/limits.h"
-#include "base/line_splitter.h"
 #include "base/text.h"
 #include "base/timestamp.h"
 #include "core/telemetry/cell.h"
 #include "core/telemetry/csv_columns.h"
+#include "core/telemetry/line_decoder.h"
 #include "core/telemetry/tool_text.h"
 
 namespace muster {
@@ -81,22 +81,13 @@ class TimeReader {
   WallTime second_{};
 };
 
-class CsvDecoder final : public Decoder {
+class CsvDecoder final : public LineDecoder {
  public:
   explicit CsvDecoder(const DecoderOptions& options) : mapping_(options.columns) {}
 
-  void feed(std::string_view chunk, TelemetrySink& sink) override {
-    lines_.feed(chunk, [&](std::string_view line, std::uint64_t) { on_line(line, sink, false); });
-  }
-  void finish(TelemetrySink& sink) override {
-    lines_.finish([&](std::string_view line, std::uint64_t) { on_line(line, sink, true); });
-    if (lines_.dropped() > 0) sink.note({NoteKind::damaged_line, "a line was too long", 0, {}, {}});
-  }
-
  private:
-  void on_line(std::string_view line, TelemetrySink& sink, bool torn) {
-    number_ = ++seen_ + lines_.dropped();
-    if (number_ == 1 && line.starts_with("\xef\xbb\xbf")) line.remove_prefix(3);
+  void on_line(std::string_view line, TelemetrySink& sink, bool torn) override {
+    if (line_number() == 1 && line.starts_with("\xef\xbb\xbf")) line.remove_prefix(3);
     line = behind_zeros(line, sink);
     if (const std::size_t nul = line.find('\0'); nul != std::string_view::npos) {
       damaged(sink, torn ? NoteKind::truncated : NoteKind::damaged_line, "NUL bytes in the line");
@@ -104,12 +95,12 @@ class CsvDecoder final : public Decoder {
     }
     if (trim(line).empty()) return;
     if (!bound_) {
-      if (!note_tool_text(line, number_, sink)) bind(line, sink);
+      if (!note_tool_text(line, line_number(), sink)) bind(line, sink);
       return;
     }
     split_cells(line, layout_.separator, cells_, limits::kColumns);
     const bool fits = cells_.size() == layout_.columns.size();
-    if ((!fits || cells_.size() == 1) && note_tool_text(line, number_, sink)) return;
+    if ((!fits || cells_.size() == 1) && note_tool_text(line, line_number(), sink)) return;
     if (looks_like_new_heading() && rebind(line)) return;
     if (torn && looks_cut()) {
       damaged(sink, NoteKind::truncated, "the last line is cut");
@@ -130,10 +121,6 @@ class CsvDecoder final : public Decoder {
     return line.substr(text);
   }
 
-  void damaged(TelemetrySink& sink, NoteKind kind, std::string_view why) const {
-    sink.note({kind, why, number_, {}, {}});
-  }
-
   void bind(std::string_view line, TelemetrySink& sink) {
     CsvLayout heading = bind_heading(line, mapping_);
     if (is_heading(heading, line)) {
@@ -145,7 +132,7 @@ class CsvDecoder final : public Decoder {
       use(std::move(content));
       sink.note({NoteKind::schema,
                  "no heading: the columns were told apart by their content",
-                 number_,
+                 line_number(),
                  {},
                  {}});
       split_cells(line, layout_.separator, cells_, limits::kColumns);
@@ -206,7 +193,7 @@ class CsvDecoder final : public Decoder {
   void read_row(TelemetrySink& sink) {
     TelemetryRow row;
     row.key.kind = layout_.kind;
-    row.line = number_;
+    row.line = line_number();
     readings_.clear();
     mask_seen_ = false;
     mask_ = 0;
@@ -298,15 +285,17 @@ class CsvDecoder final : public Decoder {
   }
 
   void read_metric(const CsvColumn& column, std::string_view cell) {
-    Reading reading = number(cell, column.scale);
-    if (column.metric == Metric::mig_mode && cell == "Disabled") reading = Reading::of(0);
-    if (column.metric == Metric::recovery_action) reading = recovery_action(cell, reading);
-    if (!column.repeats) {
-      readings_.push_back({column.metric, reading});
-      return;
+    // In place: a copy of what was just written costs more than reading the cell.
+    MetricReading& slot = column.repeats ? repeated_ : readings_.emplace_back();
+    slot.metric = column.metric;
+    slot.reading = number(cell, column.scale);
+    if (column.metric == Metric::mig_mode && cell == "Disabled") slot.reading = Reading::of(0);
+    if (column.metric == Metric::recovery_action) {
+      slot.reading = recovery_action(cell, slot.reading);
     }
+    if (!column.repeats) return;
     for (MetricReading& r : readings_) {
-      if (r.metric == column.metric && !r.reading.has_value()) r.reading = reading;
+      if (r.metric == column.metric && !r.reading.has_value()) r.reading = slot.reading;
     }
   }
 
@@ -378,16 +367,16 @@ class CsvDecoder final : public Decoder {
   }
 
   std::vector<ColumnMapping> mapping_;
-  LineSplitter lines_;
   CsvLayout layout_;
   bool bound_ = false, infer_index_ = false, told_ = false, broken_ = false, mask_seen_ = false;
-  std::uint64_t seen_ = 0, number_ = 0, mask_ = 0;
+  std::uint64_t mask_ = 0;
   std::string last_cell_;  // of the row before
   int inferred_ = -1;
   std::optional<WallTime> previous_;
   TimeReader time_;
   std::vector<std::string_view> cells_;
   std::vector<MetricReading> readings_, split_;
+  MetricReading repeated_{};
   std::vector<std::string> wide_series_;
   std::string group_, decimal_;
 };

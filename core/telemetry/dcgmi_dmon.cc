@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "base/limits.h"
-#include "base/line_splitter.h"
 #include "base/text.h"
 #include "core/telemetry/blank_cells.h"
 #include "core/telemetry/cell.h"
+#include "core/telemetry/line_decoder.h"
 #include "core/telemetry/tool_text.h"
 
 namespace muster {
@@ -88,19 +88,8 @@ Reading parse_value(std::string_view cell, double scale) {
   return blank ? Reading::absent(Absence::blank) : Reading::of(v * scale);
 }
 
-class DcgmiDmonDecoder final : public Decoder {
- public:
-  void feed(std::string_view chunk, TelemetrySink& sink) override {
-    lines_.feed(chunk, [&](std::string_view line, std::uint64_t) { on_line(line, sink, false); });
-  }
-  void finish(TelemetrySink& sink) override {
-    lines_.finish([&](std::string_view line, std::uint64_t) { on_line(line, sink, true); });
-    if (lines_.dropped() > 0) sink.note({NoteKind::damaged_line, "a line was too long", 0, {}, {}});
-  }
-
- private:
-  void on_line(std::string_view line, TelemetrySink& sink, bool torn) {
-    number_ = ++seen_ + lines_.dropped();
+class DcgmiDmonDecoder final : public LineDecoder {
+  void on_line(std::string_view line, TelemetrySink& sink, bool torn) override {
     line = trim(line);
     if (line.empty()) return;
     const NoteKind kind = torn ? NoteKind::truncated : NoteKind::damaged_line;
@@ -115,16 +104,13 @@ class DcgmiDmonDecoder final : public Decoder {
     }
   }
 
-  void damaged(TelemetrySink& sink, NoteKind kind, std::string_view why) const {
-    sink.note({kind, why, number_, {}, {}});
-  }
-
   void on_heading(std::string_view line, TelemetrySink& sink, bool torn) {
     if (line == heading_text_) return;
     if (torn) return damaged(sink, NoteKind::truncated, "the last line is cut");
     auto columns = parse_heading(line);
     if (!columns) return;
-    if (!columns_.empty()) sink.note({NoteKind::schema, "the heading changed", number_, {}, {}});
+    if (!columns_.empty())
+      sink.note({NoteKind::schema, "the heading changed", line_number(), {}, {}});
     columns_ = std::move(*columns);
     heading_text_ = line;
     row_size_ = 0;
@@ -135,7 +121,8 @@ class DcgmiDmonDecoder final : public Decoder {
     const auto id = cells_.size() > 1 ? parse_uint(cells_[1]) : std::nullopt;
     const NoteKind kind = torn ? NoteKind::truncated : NoteKind::damaged_line;
     if (!id) {
-      if (!note_tool_text(line, number_, sink)) damaged(sink, kind, "neither a row nor a heading");
+      if (!note_tool_text(line, line_number(), sink))
+        damaged(sink, kind, "neither a row nor a heading");
       return;
     }
     if (columns_.empty()) return damaged(sink, kind, "before the heading");
@@ -172,7 +159,7 @@ class DcgmiDmonDecoder final : public Decoder {
     readings_.clear();
     TelemetryRow row;
     row.key.index = index;
-    row.line = number_;
+    row.line = line_number();
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       const DcgmColumn& column = columns_[i];
       const std::string_view cell = cells_[i + 2];
@@ -181,7 +168,7 @@ class DcgmiDmonDecoder final : public Decoder {
         case Role::ignored:
           break;
         case Role::metric:
-          readings_.push_back({column.metric, parse_value(cell, column.scale)});
+          add_reading(column, cell);
           break;
         case Role::uuid:
           if (!cut) row.key.uuid = cell;
@@ -195,10 +182,15 @@ class DcgmiDmonDecoder final : public Decoder {
     sink.row(row);
   }
 
-  LineSplitter lines_;
+  // In place: a copy of what was just written costs more than reading the cell.
+  void add_reading(const DcgmColumn& column, std::string_view cell) {
+    MetricReading& slot = readings_.emplace_back();
+    slot.metric = column.metric;
+    slot.reading = parse_value(cell, column.scale);
+  }
+
   std::vector<DcgmColumn> columns_;
   std::string heading_text_;
-  std::uint64_t seen_ = 0, number_ = 0;
   std::size_t row_size_ = 0;
   std::vector<std::string_view> cells_;
   std::vector<MetricReading> readings_;

@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "core/telemetry/cell.h"
+#include "core/telemetry/throttle_reasons.h"
 
 namespace muster {
 namespace {
@@ -124,29 +125,13 @@ constexpr Place kPlaces[] = {
     {Metric::remap_failed, {"remapped_rows/remapped_row_failure"}},
 };
 
-struct Reason {
-  std::string_view name;
-  unsigned bit;
-};
-constexpr Reason kReasons[] = {
-    {"gpu_idle", 0x1},
-    {"applications_clocks_setting", 0x2},
-    {"sw_power_cap", 0x4},
-    {"hw_slowdown", 0x8},
-    {"sync_boost", 0x10},
-    {"sw_thermal_slowdown", 0x20},
-    {"hw_thermal_slowdown", 0x40},
-    {"hw_power_brake_slowdown", 0x80},
-    {"display_clocks_setting", 0x100},
-};
-
 // The mask is there as soon as one reason is readable; one that is not counts as not active.
 std::optional<Reading> throttle_mask(pugi::xml_node gpu) {
   std::optional<Reading> out;
-  unsigned mask = 0;
+  std::uint64_t mask = 0;
   bool readable = false;
   for (const std::string_view word : {"event", "throttle"}) {
-    for (const Reason& reason : kReasons) {
+    for (const ThrottleReason& reason : kThrottleReasons) {
       const auto active = reading_at(
           gpu, fmt::format("clocks_{}_reasons/clocks_{}_reason_{}", word, word, reason.name));
       if (!active) continue;
@@ -156,7 +141,7 @@ std::optional<Reading> throttle_mask(pugi::xml_node gpu) {
       if (active->value() != 0) mask |= reason.bit;
     }
   }
-  return readable ? Reading::of(mask) : out;
+  return readable ? Reading::of(static_cast<double>(mask)) : out;
 }
 
 struct StateWord {

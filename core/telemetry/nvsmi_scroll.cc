@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "base/limits.h"
-#include "base/line_splitter.h"
 #include "base/text.h"
 #include "base/timestamp.h"
 #include "core/telemetry/blank_cells.h"
 #include "core/telemetry/cell.h"
+#include "core/telemetry/line_decoder.h"
 #include "core/telemetry/tool_text.h"
 
 namespace muster {
@@ -142,25 +142,16 @@ struct ScrollRow {
 };
 
 // What dmon and pmon have in common: lines, headings, texts of the tool, damage.
-class ScrollDecoder : public Decoder {
- public:
-  void feed(std::string_view chunk, TelemetrySink& sink) final {
-    lines_.feed(chunk, [&](std::string_view line, std::uint64_t) { on_line(line, sink, false); });
-  }
-  void finish(TelemetrySink& sink) final {
-    lines_.finish([&](std::string_view line, std::uint64_t) { on_line(line, sink, true); });
-    end_tick(sink);
-    if (lines_.dropped() > 0) sink.note({NoteKind::damaged_line, "a line was too long", 0, {}, {}});
-  }
-
+class ScrollDecoder : public LineDecoder {
  protected:
   virtual void on_row(const ScrollRow& row, TelemetrySink& sink) = 0;
   virtual void end_tick(TelemetrySink& sink) = 0;
 
  private:
-  void on_line(std::string_view line, TelemetrySink& sink, bool torn) {
-    number_ = ++seen_ + lines_.dropped();
-    if (number_ == 1 && line.starts_with("\xef\xbb\xbf")) line.remove_prefix(3);
+  void on_end(TelemetrySink& sink) final { end_tick(sink); }
+
+  void on_line(std::string_view line, TelemetrySink& sink, bool torn) final {
+    if (line_number() == 1 && line.starts_with("\xef\xbb\xbf")) line.remove_prefix(3);
     line = trim(line);
     if (line.empty()) return;
     const NoteKind kind = torn ? NoteKind::truncated : NoteKind::damaged_line;
@@ -169,16 +160,13 @@ class ScrollDecoder : public Decoder {
     } else if (line.starts_with('#')) {
       on_heading(line, sink, torn);
     } else if (line[0] < '0' || line[0] > '9') {
-      if (!note_tool_text(line, number_, sink)) damaged(sink, kind, "neither a row nor a heading");
+      if (!note_tool_text(line, line_number(), sink))
+        damaged(sink, kind, "neither a row nor a heading");
     } else if (!heading_) {
       damaged(sink, NoteKind::damaged_line, "before the heading");
     } else {
       on_cells(line, sink, torn);
     }
-  }
-
-  void damaged(TelemetrySink& sink, NoteKind kind, std::string_view why) const {
-    sink.note({kind, why, number_, {}, {}});
   }
 
   void on_heading(std::string_view line, TelemetrySink& sink, bool torn) {
@@ -187,13 +175,13 @@ class ScrollDecoder : public Decoder {
     auto heading = parse_heading(line);
     if (!heading) return;
     end_tick(sink);
-    if (heading_) sink.note({NoteKind::schema, "the heading changed", number_, {}, {}});
+    if (heading_) sink.note({NoteKind::schema, "the heading changed", line_number(), {}, {}});
     heading_ = std::move(heading);
     heading_text_ = line;
     row_size_ = 0;
     if (heading_->has_time && !heading_->has_date && !told_) {
       told_ = true;
-      sink.note({NoteKind::schema, "the times have no date", number_, {}, {}});
+      sink.note({NoteKind::schema, "the times have no date", line_number(), {}, {}});
     }
   }
 
@@ -215,7 +203,7 @@ class ScrollDecoder : public Decoder {
 
   bool read_cells(TelemetrySink& sink) {
     readings_.clear();
-    ScrollRow row{0, {}, {}, readings_, number_};
+    ScrollRow row{0, {}, {}, readings_, line_number()};
     std::string_view date, time;
     for (std::size_t i = 0; i < heading_->columns.size(); ++i) {
       const ScrollColumn& column = heading_->columns[i];
@@ -238,7 +226,7 @@ class ScrollDecoder : public Decoder {
           break;
         }
         case Role::metric:
-          readings_.push_back({column.metric, parse_cell(cells_[i], column.scale)});
+          add_reading(column, cells_[i]);
           break;
       }
     }
@@ -250,10 +238,15 @@ class ScrollDecoder : public Decoder {
     return true;
   }
 
-  LineSplitter lines_;
+  // In place: a copy of what was just written costs more than reading the cell.
+  void add_reading(const ScrollColumn& column, std::string_view cell) {
+    MetricReading& slot = readings_.emplace_back();
+    slot.metric = column.metric;
+    slot.reading = parse_cell(cell, column.scale);
+  }
+
   std::optional<ScrollHeading> heading_;
   std::string heading_text_;
-  std::uint64_t seen_ = 0, number_ = 0;
   std::size_t row_size_ = 0;
   bool told_ = false;
   ScrollClock clock_;

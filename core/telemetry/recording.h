@@ -11,8 +11,11 @@
 //   {"schema":"muster.recording/1","at":1785592925000000000}
 //   {"src":"nvml","at":1785592925000000000,"zone":true,"kind":"gpu","host":"n1","index":3,
 //    "m":{"power_w":986.25,"util_gpu_percent":"not reported"}}
-//   {"src":"nvml","note":"gpu_lost","text":"..."}
+//   {"src":"nvml","note":"gpu_lost","host":"n1","text":"..."}
+//   {"src":"train.log","step":{"n":120,"loss":2.25},"at":1785592925000000000,"zone":true,"line":7}
+//   {"src":"train.log","event":{"kind":"save_begin","n":120},"text":"saving ...","line":8}
 //
+// `src` comes back as the source of what is read, so that evidence names where it came from first.
 // `at` is in nanoseconds since 1970. A reading is a number, the reason for its absence
 // (absence_name), or for NaN and infinities the 64 bits as "0x7ff8000000000000"; keys that are not
 // there were not told. A double reads back bit for bit. Text that is not UTF-8 keeps its letters
@@ -23,10 +26,13 @@ namespace muster {
 
 // Lines with their newline.
 std::string encode_recording_head(WallTime at);
-// `host` stands in where the row names none.
+// `host` stands in where the row or note names none, `source` likewise.
 std::string encode_recording_row(const TelemetryRow& row, std::string_view source,
                                  std::string_view host);
-std::string encode_recording_note(const TelemetryNote& note, std::string_view source);
+std::string encode_recording_note(const TelemetryNote& note, std::string_view source,
+                                  std::string_view host);
+std::string encode_recording_step(const StepRecord& record, std::string_view source);
+std::string encode_recording_event(const ProgressEvent& event, std::string_view source);
 
 bool looks_like_recording(std::string_view head);
 

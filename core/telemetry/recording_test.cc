@@ -19,6 +19,27 @@ class Collect final : public TelemetrySink {
   void note(const TelemetryNote& note) override {
     notes.push_back(note.kind);
     texts.emplace_back(note.text);
+    origins.push_back(std::string(note.source) + "@" + std::string(note.host));
+  }
+  void step(const StepRecord& s, std::string_view source) override {
+    steps.push_back(describe(s, source));
+  }
+  void event(const ProgressEvent& e, std::string_view source) override {
+    steps.push_back(describe(e, source));
+  }
+  static std::string describe(const StepRecord& s, std::string_view source) {
+    std::string out = std::string(source) + " step " + std::to_string(s.step) + place(s) +
+                      number(s.target_step) + number(s.rank);
+    for (const auto& n :
+         {s.loss, s.grad_norm, s.learning_rate, s.tokens_per_s, s.step_s, s.mfu_ratio}) {
+      out += n ? " " + std::to_string(std::bit_cast<std::uint64_t>(*n)) : " none";
+    }
+    return out;
+  }
+  static std::string describe(const ProgressEvent& e, std::string_view source) {
+    return std::string(source) + " event " + std::to_string(static_cast<int>(e.kind)) + place(e) +
+           number(e.step) + (e.duration ? std::to_string(e.duration->count()) : "none") +
+           std::string(e.text);
   }
   static std::string describe(const TelemetryRow& r) {
     std::string out = std::to_string(static_cast<int>(r.key.kind)) + "|";
@@ -29,7 +50,7 @@ class Collect final : public TelemetrySink {
     out += (r.key.index ? std::to_string(*r.key.index) : "none") + "|";
     out += (r.key.rank ? std::to_string(*r.key.rank) : "none") + "|";
     out += (r.at ? std::to_string(wall_to_ns(*r.at)) : "none") + (r.at_has_zone ? "z|" : "|");
-    out += std::to_string(r.line);
+    out += std::to_string(r.line) + "|" + std::string(r.source);
     for (const MetricReading& m : r.readings) {
       out += " " + std::string(metric_row(m.metric).name) + "=";
       out += m.reading.has_value() ? std::to_string(std::bit_cast<std::uint64_t>(m.reading.value()))
@@ -37,8 +58,20 @@ class Collect final : public TelemetrySink {
     }
     return out;
   }
-  std::vector<std::string> rows, texts;
+  std::vector<std::string> rows, texts, origins, steps;
   std::vector<NoteKind> notes;
+
+ private:
+  template <typename T>
+  static std::string number(const std::optional<T>& n) {
+    return n ? " " + std::to_string(*n) : " none";
+  }
+  template <typename T>
+  static std::string place(const T& said) {
+    return (said.at ? " " + std::to_string(wall_to_ns(*said.at)) : " none") +
+           (said.at_has_zone ? "z" : "") + (said.at_has_date ? "d" : "") + ":" +
+           std::to_string(said.line);
+  }
 };
 
 Collect decode(std::string_view text, std::size_t chunk = 1 << 20) {
@@ -55,6 +88,28 @@ Collect decode(std::string_view text, std::size_t chunk = 1 << 20) {
 class Generator {
  public:
   explicit Generator(std::uint64_t seed) : rng_(seed) {}
+  StepRecord step() {
+    StepRecord s;
+    s.step = static_cast<std::int64_t>(rng_());
+    place(s);
+    if (rng_() % 2) s.target_step = static_cast<std::int64_t>(rng_());
+    if (rng_() % 2) s.rank = static_cast<int>(rng_());
+    for (auto* n :
+         {&s.loss, &s.grad_norm, &s.learning_rate, &s.tokens_per_s, &s.step_s, &s.mfu_ratio}) {
+      const Reading r = reading();
+      if (r.has_value()) *n = r.value();
+    }
+    return s;
+  }
+  ProgressEvent event() {
+    ProgressEvent e;
+    e.kind = static_cast<ProgressKind>(rng_() % 12);
+    place(e);
+    if (rng_() % 2) e.step = static_cast<std::int64_t>(rng_());
+    if (rng_() % 2) e.duration = Duration(static_cast<std::int64_t>(rng_()));
+    e.text = kTexts[rng_() % std::size(kTexts)];
+    return e;
+  }
   TelemetryRow next() {
     TelemetryRow row;
     row.key.kind = static_cast<SeriesKind>(rng_() % 4);
@@ -66,7 +121,7 @@ class Generator {
     if (rng_() % 2) row.key.rank = static_cast<int>(rng_());
     if (rng_() % 4) row.at = wall_from_ns(static_cast<std::int64_t>(rng_()));
     row.at_has_zone = rng_() % 2;
-    row.line = rng_() % 1000 + 1;
+    row.line = rng_() % 1000;
     readings_.clear();
     for (std::size_t n = rng_() % 9; n > 0; --n) {
       readings_.push_back({static_cast<Metric>(rng_() % kMetricCount), reading()});
@@ -78,6 +133,13 @@ class Generator {
  private:
   static constexpr std::string_view kTexts[] = {
       "", "n1", "GPU-5f\"\\/", "\n\t\x01{}[]:,", "\xe2\x82\xac \xf0\x9f\x98\x80", "rack=7"};
+  template <typename T>
+  void place(T& said) {
+    if (rng_() % 4) said.at = wall_from_ns(static_cast<std::int64_t>(rng_()));
+    said.at_has_zone = rng_() % 2;
+    said.at_has_date = rng_() % 2;
+    said.line = rng_() % 1000;
+  }
   Reading reading() {
     switch (rng_() % 5) {
       case 0:
@@ -110,7 +172,8 @@ TEST(Recording, ReadsBackEveryRowBitForBit) {
   std::string text = encode_recording_head(wall_from_ns(1));
   std::vector<std::string> expected;
   for (int i = 0; i < 3000; ++i) {
-    const TelemetryRow row = generator.next();
+    TelemetryRow row = generator.next();
+    row.source = "nvml";
     expected.push_back(Collect::describe(row));
     text += encode_recording_row(row, "nvml", "");
   }
@@ -124,13 +187,35 @@ TEST(Recording, ReadsBackEveryRowBitForBit) {
 TEST(Recording, ReadsBackEveryNote) {
   std::string text = encode_recording_head(wall_from_ns(1));
   for (int i = 0; i <= static_cast<int>(NoteKind::schema); ++i) {
-    text += encode_recording_note({static_cast<NoteKind>(i), "why\n", 3, "0000:3b:00", 2}, "n1");
+    text +=
+        encode_recording_note({static_cast<NoteKind>(i), "why\n", 3, "0000:3b:00", 2}, "s", "n1");
   }
   const Collect out = decode(text);
   ASSERT_EQ(out.notes.size(), 10u);
   for (int i = 0; i < 10; ++i)
     EXPECT_EQ(out.notes[static_cast<std::size_t>(i)], static_cast<NoteKind>(i));
   EXPECT_EQ(out.texts[0], "why\n");
+  EXPECT_EQ(out.origins, std::vector<std::string>(10, "s@n1"));
+  // What was recorded from a recording keeps its first source.
+  TelemetryNote again{NoteKind::gpu_lost, "", 0, {}, {}, "first", "n7"};
+  EXPECT_EQ(decode(encode_recording_note(again, "s", "n1")).origins[0], "first@n7");
+}
+
+TEST(Recording, ReadsBackEveryStepAndEvent) {
+  Generator generator(11);
+  std::string text = encode_recording_head(wall_from_ns(1));
+  std::vector<std::string> expected;
+  for (int i = 0; i < 1000; ++i) {
+    const StepRecord step = generator.step();
+    const ProgressEvent event = generator.event();
+    expected.push_back(Collect::describe(step, "a.log"));
+    expected.push_back(Collect::describe(event, "b.log"));
+    text += encode_recording_step(step, "a.log") + encode_recording_event(event, "b.log");
+  }
+  const Collect out = decode(text);
+  EXPECT_TRUE(out.notes.empty());
+  EXPECT_TRUE(out.rows.empty());
+  EXPECT_EQ(out.steps, expected);
 }
 
 TEST(Recording, IsKnownByItsFirstLineAndTakesTheHostOfItsSource) {
@@ -163,6 +248,12 @@ TEST(Recording, LosesDamagedLinesAlone) {
                                      "{\"m\":{\"power_w\":01}}",
                                      "{\"m\":{\"power_w\":[1]}}",
                                      "{\"note\":1}",
+                                     "{\"step\":1}",
+                                     "{\"step\":{\"n\":1.5}}",
+                                     "{\"step\":{\"n\":1,\"loss\":\"lost\"}}",
+                                     "{\"step\":{\"n\":1},\"date\":0}",
+                                     "{\"event\":{\"kind\":7}}",
+                                     "{\"event\":[]}",
                                      "{\"m\":{},\"host\":\"\xff\"}"}) {
     const Collect out = decode(good + std::string(bad) + "\n" + good);
     EXPECT_EQ(out.rows.size(), 2u) << bad;
@@ -178,8 +269,11 @@ TEST(Recording, LeavesOutWhatANewerVersionSays) {
   const Collect out = decode(
       "{\"schema\":\"muster.recording/2\"}\n"
       "{\"kind\":\"gpu\",\"m\":{\"power_w\":5,\"new_w\":6},\"new\":{\"a\":[1]}}\n"
-      "{\"note\":\"new_note\"}\n");
+      "{\"note\":\"new_note\"}\n"
+      "{\"event\":{\"kind\":\"new_kind\"}}\n"
+      "{\"step\":{\"n\":5,\"new\":[1]}}\n");
   EXPECT_EQ(out.rows.size(), 1u);
+  EXPECT_EQ(out.steps.size(), 1u);
   ASSERT_EQ(out.notes.size(), 1u);
   EXPECT_EQ(out.notes[0], NoteKind::schema);
 }
@@ -188,6 +282,8 @@ TEST(Recording, SurvivesACutAndAFlipAtEveryByte) {
   Generator generator(3);
   std::string text = encode_recording_head(wall_from_ns(1));
   for (int i = 0; i < 6; ++i) text += encode_recording_row(generator.next(), "s", "n1");
+  text += encode_recording_step(generator.step(), "s");
+  text += encode_recording_event(generator.event(), "s");
   const Collect whole = decode(text);
   ASSERT_EQ(whole.rows.size(), 6u);
   for (std::size_t at = 0; at < text.size(); ++at) {

@@ -4,11 +4,13 @@
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cstring>
 #include <thread>
 
@@ -127,6 +129,40 @@ class Pages final : public httplib::Server {
   }
 };
 
+// Why the address cannot be had: the library does not say, so it is tried once more by hand.
+std::string why_not_bound(const HttpServerOptions& options) {
+  sockaddr_storage address{};
+  socklen_t size = sizeof(sockaddr_in);
+  if (auto* v4 = reinterpret_cast<sockaddr_in*>(&address);
+      inet_pton(AF_INET, options.host.c_str(), &v4->sin_addr) == 1) {
+    v4->sin_family = AF_INET;
+    v4->sin_port = htons(options.port);
+  } else {
+    auto* v6 = reinterpret_cast<sockaddr_in6*>(&address);
+    v6->sin6_family = AF_INET6;
+    v6->sin6_port = htons(options.port);
+    if (inet_pton(AF_INET6, options.host.c_str(), &v6->sin6_addr) != 1) return "no address";
+    size = sizeof(sockaddr_in6);
+  }
+  const int fd = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int on = 1;
+  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  bool bound = bind(fd, reinterpret_cast<sockaddr*>(&address), size) == 0;
+  bound = bound && listen(fd, 1) == 0;
+  const int error_number = bound ? 0 : errno;
+  if (fd >= 0) close(fd);
+  switch (error_number) {
+    case EADDRINUSE:
+      return "another program listens there";
+    case EADDRNOTAVAIL:
+      return "this machine has no such address";
+    case EACCES:
+      return "the system does not let this user have that port";
+    default:
+      return error_number == 0 ? "it was taken a moment ago" : std::strerror(error_number);
+  }
+}
+
 void answer(const HttpHandler& handler, const httplib::Request& request,
             httplib::Response& response) {
   if (request.method != "GET" && request.method != "HEAD") {
@@ -199,8 +235,8 @@ Result<std::unique_ptr<HttpServer>> HttpServer::start(const HttpServerOptions& o
   }
   if (!bound) {
     return make_error(Errc::unavailable,
-                      fmt::format("cannot listen on {}:{}: no address of this machine, or in use",
-                                  escape_controls(options.host, 80), options.port));
+                      fmt::format("cannot listen on {}:{}: {}", escape_controls(options.host, 80),
+                                  options.port, why_not_bound(options)));
   }
   impl->listener = std::thread([&pages] { pages.listen_after_bind(); });
   // A stop that comes before the library listens does nothing.

@@ -2,6 +2,8 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -31,19 +33,58 @@ class Descriptor {
 
 class RealStream final : public ByteStream {
  public:
-  RealStream(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
+  RealStream(int fd, std::string path) : fd_(fd), path_(std::move(path)) {
+    struct stat st{};
+    pipe_ = ::fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
+  }
   Result<std::size_t> read(std::span<char> buffer) override {
     for (;;) {
+      // Before its first writer a pipe would read as ended.
+      while (pipe_ && !ready(std::chrono::seconds(10))) continue;
       const ssize_t n = ::read(fd_.get(), buffer.data(), buffer.size());
       if (n >= 0) return static_cast<std::size_t>(n);
       if (errno != EINTR) return errno_error("reading " + path_, errno);
     }
   }
+  bool ready(Duration wait) override {
+    pollfd input{fd_.get(), POLLIN, 0};
+    const auto ms = std::chrono::ceil<std::chrono::milliseconds>(std::max(wait, Duration{}));
+    const int n = ::poll(&input, 1, static_cast<int>(std::min<std::int64_t>(ms.count(), 60'000)));
+    return n > 0 || (n < 0 && errno != EINTR);  // what cannot be waited for is read
+  }
 
  private:
   Descriptor fd_;
   std::string path_;
+  bool pipe_ = false;
 };
+
+// A pipe is opened without waiting for its writer; everything else as ever.
+int open_to_read(const std::string& path) {
+  struct stat st{};
+  const bool pipe = ::stat(path.c_str(), &st) == 0 && S_ISFIFO(st.st_mode);
+  const int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY;
+  if (!pipe) return ::open(path.c_str(), flags);
+  const int fd = ::open(path.c_str(), flags | O_NONBLOCK);
+  if (fd >= 0) ::fcntl(fd, F_SETFL, 0);
+  return fd;
+}
+
+bool raise_file_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= limit.rlim_max) return false;
+  limit.rlim_cur = limit.rlim_max;
+  return ::setrlimit(RLIMIT_NOFILE, &limit) == 0;
+}
+
+Error too_many_files(const std::string& path) {
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  return make_error(Errc::exhausted,
+                    "opening " + path + ": this process may hold no more than " +
+                        std::to_string(limit.rlim_max) +
+                        " files; raise `ulimit -Hn`, or join inputs first (muster record)");
+}
 
 Status write_all(int fd, std::string_view bytes, const std::string& path) {
   while (!bytes.empty()) {
@@ -59,7 +100,9 @@ class RealFiles final : public Files {
  public:
   Result<std::unique_ptr<ByteStream>> open(const std::string& path) override {
     if (path == "-") return std::unique_ptr<ByteStream>(new RealStream(0, "standard input"));
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    int fd = open_to_read(path);
+    if (fd < 0 && errno == EMFILE && raise_file_limit()) fd = open_to_read(path);
+    if (fd < 0 && errno == EMFILE) return too_many_files(path);
     if (fd < 0) return errno_error("opening " + path, errno);
     struct stat st{};
     if (::fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {

@@ -21,6 +21,9 @@ class ByteStream {
   virtual ~ByteStream() = default;
   // Bytes read into the front of `buffer`; 0 at the end. May return fewer than asked.
   virtual Result<std::size_t> read(std::span<char> buffer) = 0;
+  // Waits at most `wait` until read() would not wait: bytes are there, or the end is. Only pipes,
+  // terminals and standard input ever wait; the end of a pipe is where its last writer has gone.
+  virtual bool ready(Duration /*wait*/) { return true; }
 };
 
 struct FileInfo {
@@ -35,7 +38,9 @@ struct FileInfo {
 class Files {
  public:
   virtual ~Files() = default;
-  // "-" is standard input (real files only).
+  // "-" is standard input (real files only). A pipe without a writer opens at once and its reads
+  // wait. Where a process may hold no more files, its limit is raised as far as the system lets it;
+  // Errc::exhausted, with the way out, where that does not help.
   virtual Result<std::unique_ptr<ByteStream>> open(const std::string& path) = 0;
   virtual Result<FileInfo> stat(const std::string& path) = 0;
   // Names in the folder, sorted, without "." and "..".

@@ -14,27 +14,34 @@ sigset_t ending_signals() {
   return set;
 }
 
+// Ends the wait of our thread; what others send of it means nothing, as ever.
+constexpr int kWake = SIGURG;
+
 }  // namespace
 
 StopOnSignal::StopOnSignal() {
   const sigset_t set = ending_signals();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   waiter_ = std::jthread([this](std::stop_token done) {
-    const sigset_t waited = ending_signals();
-    const timespec pause{0, 100'000'000};
+    const sigset_t ending = ending_signals();
+    sigset_t waited = ending;
+    sigaddset(&waited, kWake);
+    pthread_sigmask(SIG_BLOCK, &waited, nullptr);
     while (!done.stop_requested()) {
-      if (sigtimedwait(&waited, nullptr, &pause) < 0) continue;
+      const int signal_number = sigwaitinfo(&waited, nullptr);
+      if (signal_number < 0 || signal_number == kWake) continue;
       stop_.request_stop();
       // The second one ends the process, whatever the other threads are blocked in.
       signal(SIGINT, SIG_DFL);
       signal(SIGTERM, SIG_DFL);
-      pthread_sigmask(SIG_UNBLOCK, &waited, nullptr);
+      pthread_sigmask(SIG_UNBLOCK, &ending, nullptr);
     }
   });
 }
 
 StopOnSignal::~StopOnSignal() {
   waiter_.request_stop();
+  pthread_kill(waiter_.native_handle(), kWake);
   waiter_.join();
   const sigset_t set = ending_signals();
   pthread_sigmask(SIG_UNBLOCK, &set, nullptr);

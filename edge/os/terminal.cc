@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
+#include <utility>
 
 #include "edge/os/files.h"
 
@@ -63,6 +65,29 @@ Status write_all(std::string_view bytes) {
 // SIGWINCH is ignored by default and then does not end poll(): a handler that does nothing does.
 void on_window_change(int) {}
 
+volatile std::sig_atomic_t stop_asked = 0, was_continued = 0;
+void on_stop(int) {
+  stop_asked = 1;
+}
+void on_continue(int) {
+  was_continued = 1;
+}
+
+void handle(int signal_number, void (*handler)(int), struct sigaction* before) {
+  struct sigaction action{};
+  action.sa_handler = handler;
+  sigemptyset(&action.sa_mask);
+  sigaction(signal_number, &action, before);
+}
+
+// A program in the background that does this is stopped by SIGTTOU until it is in front.
+bool set_modes(const termios& modes) {
+  while (tcsetattr(STDIN_FILENO, TCSANOW, &modes) != 0) {
+    if (errno != EINTR) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::vector<Key> KeyDecoder::feed(std::string_view bytes) {
@@ -102,8 +127,8 @@ std::string screen_update(const std::vector<std::string>& before,
 }
 
 struct Terminal::Saved {
-  termios modes{};
-  struct sigaction window_change{};
+  termios modes{}, raw{};
+  struct sigaction window_change{}, stop{}, go_on{};
 };
 
 Result<std::unique_ptr<Terminal>> Terminal::take() {
@@ -111,31 +136,52 @@ Result<std::unique_ptr<Terminal>> Terminal::take() {
   if (isatty(STDOUT_FILENO) == 0 || tcgetattr(STDIN_FILENO, &saved->modes) != 0) {
     return make_error(Errc::unsupported, "standard input and output are not a terminal");
   }
-  termios raw = saved->modes;
+  termios& raw = saved->raw;
+  raw = saved->modes;
   raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO | IEXTEN);
   raw.c_iflag &= ~static_cast<tcflag_t>(IXON | ICRNL);
-  raw.c_cc[VSUSP] = _POSIX_VDISABLE;
   raw.c_cc[VMIN] = 0;
   raw.c_cc[VTIME] = 0;
-  if (tcsetattr(STDIN_FILENO, TCSANOW, &raw) != 0) {
-    return errno_error("setting up the terminal", errno);
-  }
-  struct sigaction action{};
-  action.sa_handler = on_window_change;
-  sigemptyset(&action.sa_mask);
-  sigaction(SIGWINCH, &action, &saved->window_change);
+  handle(SIGWINCH, on_window_change, &saved->window_change);
+  handle(SIGTSTP, on_stop, &saved->stop);
+  handle(SIGCONT, on_continue, &saved->go_on);
   std::unique_ptr<Terminal> terminal(new Terminal(std::move(saved)));
-  if (const Status entered = write_all(kEnter); !entered) return entered.error();
+  if (const Status entered = terminal->enter(); !entered) return entered.error();
   return terminal;
 }
 
 Terminal::Terminal(std::unique_ptr<Saved> saved) : saved_(std::move(saved)) {}
 
 Terminal::~Terminal() {
+  leave();
+  sigaction(SIGWINCH, &saved_->window_change, nullptr);
+  sigaction(SIGTSTP, &saved_->stop, nullptr);
+  sigaction(SIGCONT, &saved_->go_on, nullptr);
+}
+
+Status Terminal::enter() {
+  if (!set_modes(saved_->raw)) return errno_error("setting up the terminal", errno);
+  forget_screen();
+  return write_all(kEnter);
+}
+
+void Terminal::leave() {
   // A terminal that is gone cannot be given back.
   static_cast<void>(write_all(kLeave).has_value());
-  tcsetattr(STDIN_FILENO, TCSANOW, &saved_->modes);
-  sigaction(SIGWINCH, &saved_->window_change, nullptr);
+  set_modes(saved_->modes);
+}
+
+// Returns when the program is continued; at once where no shell could ever continue it.
+void Terminal::stop_here() {
+  leave();
+  struct sigaction ours{};
+  handle(SIGTSTP, SIG_DFL, &ours);
+  raise(SIGTSTP);
+  sigaction(SIGTSTP, &ours, nullptr);
+}
+
+bool Terminal::continued() {
+  return std::exchange(continued_, false);
 }
 
 TerminalSize Terminal::size() const {
@@ -161,6 +207,17 @@ void Terminal::forget_screen() {
 }
 
 Result<std::vector<Key>> Terminal::read_keys(Duration wait) {
+  if (stop_asked != 0) {
+    stop_asked = 0;
+    stop_here();
+    was_continued = 1;
+  }
+  if (was_continued != 0) {
+    was_continued = 0;
+    if (const Status entered = enter(); !entered) return entered.error();
+    continued_ = true;
+    return std::vector<Key>{};
+  }
   pollfd input{STDIN_FILENO, POLLIN, 0};
   const auto ms = std::chrono::ceil<std::chrono::milliseconds>(std::max(wait, Duration{})).count();
   const int ready = ::poll(&input, 1, static_cast<int>(std::min<std::int64_t>(ms, 1000)));

@@ -36,8 +36,10 @@ struct TerminalSize {
 };
 
 // Takes the terminal: alternate screen, no echo, keys at once, cursor hidden. The destructor gives
-// all of it back. Ctrl-C stays a signal (edge/os/stop_signal.h makes it an end in order); Ctrl-Z is
-// off, since a stopped program would leave the screen taken. One at a time, one thread.
+// all of it back. Ctrl-C stays a signal (edge/os/stop_signal.h makes it an end in order). At Ctrl-Z
+// (SIGTSTP) read_keys() gives the terminal back, stops the program, and takes the terminal again
+// when it is continued; after a SIGSTOP, which nobody can see coming, it is taken again likewise.
+// One at a time, one thread.
 class Terminal {
  public:
   // Errc::unsupported where standard input or output is no terminal.
@@ -54,15 +56,20 @@ class Terminal {
   // Waits at most `wait` for keys; returns early on any byte, signal or change of the size.
   // Errc::unavailable where the terminal is gone.
   Result<std::vector<Key>> read_keys(Duration wait);
+  // True once after the program was continued: the screen is empty, show() is due.
+  bool continued();
 
  private:
   struct Saved;
   explicit Terminal(std::unique_ptr<Saved> saved);
+  Status enter();
+  void leave();
+  void stop_here();
 
   std::unique_ptr<Saved> saved_;
   KeyDecoder decoder_;
   std::vector<std::string> shown_;
-  bool cleared_ = false;
+  bool cleared_ = false, continued_ = false;
 };
 
 }  // namespace muster

@@ -65,7 +65,7 @@ TEST(RecordingWriter, ReadsBackWhatItWrote) {
   auto writer = RecordingWriter::create(path, false, clock);
   ASSERT_TRUE(writer);
   for (std::uint64_t i = 1; i <= 20000; ++i) (*writer)->row(numbered(i), "s", "n1");
-  (*writer)->note({NoteKind::gpu_lost, "lost", 0, {}, {}}, "s");
+  (*writer)->note({NoteKind::gpu_lost, "lost", 0, {}, {}}, "s", "n1");
   ASSERT_TRUE((*writer)->close());
   EXPECT_EQ((*writer)->rows(), 20000u);
   const Collect out = read_back(path);
@@ -98,9 +98,35 @@ TEST(RecordingWriter, NeverOverwritesUnasked) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Errc::invalid_input);
   EXPECT_EQ(testing_support::file_text(path), "precious");
-  EXPECT_TRUE(RecordingWriter::create(path, true, clock));
-  EXPECT_NE(testing_support::file_text(path), "precious");
+  const auto forced = RecordingWriter::create(path, true, clock);
+  ASSERT_TRUE(forced);
+  (*forced)->row(numbered(1), "s", "n1");
+  // A second one beside it, or one after a kill, would mix or lose what is there.
+  const auto second = RecordingWriter::create(path, true, clock);
+  ASSERT_FALSE(second);
+  EXPECT_NE(second.error().context.find("a.zst.part is there already"), std::string::npos);
+  EXPECT_EQ(testing_support::file_text(path), "precious");  // until the new one is whole
+  ASSERT_TRUE((*forced)->close());
+  EXPECT_EQ(read_back(path).lines.size(), 1u);
+  EXPECT_EQ(testing_support::file_text(path + ".part"), "");
   EXPECT_FALSE(RecordingWriter::create(folder.path() + "/none/a.zst", false, clock));
+}
+
+TEST(RecordingWriter, LeavesNothingOfWhatIsNotWorthKeeping) {
+  const testing_support::TemporaryFolder folder;
+  ManualClock clock;
+  const std::string old = folder.write("old.zst", "precious");
+  auto forced = RecordingWriter::create(old, true, clock);
+  ASSERT_TRUE(forced);
+  (*forced)->discard();
+  const std::string fresh = folder.path() + "/fresh.zst";
+  auto writer = RecordingWriter::create(fresh, false, clock);
+  ASSERT_TRUE(writer);
+  (*writer)->discard();
+  const auto names = real_files().list(folder.path());
+  ASSERT_TRUE(names);
+  EXPECT_EQ(*names, std::vector<std::string>{"old.zst"});
+  EXPECT_EQ(testing_support::file_text(old), "precious");
 }
 
 TEST(RecordingWriter, TellsThatTheDiskIsFull) {
@@ -108,6 +134,7 @@ TEST(RecordingWriter, TellsThatTheDiskIsFull) {
   const auto writer = RecordingWriter::create("/dev/full", true, clock);
   ASSERT_FALSE(writer);
   EXPECT_EQ(writer.error().code, Errc::exhausted);
+  EXPECT_EQ(writer.error().context, "writing /dev/full: No space left on device");
 }
 
 TEST(RecordingWriter, IsReadPastACutAtEveryByteAndADamagedFrame) {

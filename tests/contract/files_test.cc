@@ -1,13 +1,19 @@
 #include "edge/os/files.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "tests/support/faulty_files.h"
 #include "tests/support/memory_files.h"
@@ -81,6 +87,17 @@ TEST_P(FilesContract, ReadsWhatWasWritten) {
   EXPECT_EQ(read_whole(files(), in("x"), 2).error().code, Errc::exhausted);
   ASSERT_TRUE(files().write_atomic(in("empty"), ""));
   EXPECT_EQ(read_whole(files(), in("empty"), 0).value(), "");
+}
+
+TEST_P(FilesContract, AFileNeverWaits) {
+  ASSERT_TRUE(files().write_atomic(in("x"), "1"));
+  auto stream = files().open(in("x"));
+  ASSERT_TRUE(stream);
+  char byte = 0;
+  for (const std::size_t left : {1U, 0U, 0U}) {
+    EXPECT_TRUE((*stream)->ready({}));
+    EXPECT_EQ((*stream)->read({&byte, 1}).value(), left);
+  }
 }
 
 TEST_P(FilesContract, WritingLeavesNothingElseBehind) {
@@ -196,6 +213,64 @@ TEST(MemoryFiles, RecordsWhatWasOpened) {
   EXPECT_TRUE(files.open("/a"));
   EXPECT_FALSE(files.open("/b"));
   EXPECT_EQ(files.opened(), (std::vector<std::string>{"/a", "/b"}));
+}
+
+// A pipe opens without its writer, waits for it, and ends with it.
+TEST(RealFiles, APipeWaitsForItsWriter) {
+  const Place place = real_place();
+  const std::string path = place.folder + "/pipe";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  auto stream = real_files().open(path);
+  ASSERT_TRUE(stream);
+  EXPECT_FALSE((*stream)->ready({}));
+  EXPECT_FALSE((*stream)->ready(std::chrono::milliseconds(1)));
+  const int writer = ::open(path.c_str(), O_WRONLY);
+  ASSERT_GE(writer, 0);
+  EXPECT_FALSE((*stream)->ready({}));
+  ASSERT_EQ(::write(writer, "ab", 2), 2);
+  char bytes[8];
+  EXPECT_TRUE((*stream)->ready({}));
+  EXPECT_EQ((*stream)->read(bytes).value(), 2U);
+  EXPECT_FALSE((*stream)->ready({}));
+  ::close(writer);
+  EXPECT_TRUE((*stream)->ready({}));
+  EXPECT_EQ((*stream)->read(bytes).value(), 0U);
+}
+
+// The limit that a process is born with is no limit yet.
+TEST(RealFiles, RaisesItsOwnLimitAndNamesTheHardOne) {
+  const Place place = real_place();
+  const std::string path = place.folder + "/x";
+  ASSERT_TRUE(real_files().write_atomic(path, "1"));
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  if (before.rlim_max < 200)
+    GTEST_SKIP() << "the hard limit of this machine is " << before.rlim_max;
+  rlimit low = before;
+  low.rlim_cur = 50;
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &low), 0);
+  std::vector<std::unique_ptr<ByteStream>> held;
+  for (int i = 0; i < 100; ++i) {
+    auto stream = real_files().open(path);
+    ASSERT_TRUE(stream) << i << stream.error().context;
+    held.push_back(std::move(*stream));
+  }
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  held.clear();
+  // The hard limit cannot be set back by everyone: a child tries it.
+  const auto child = [&path, &held] {
+    const rlimit hard{60, 60};
+    ::setrlimit(RLIMIT_NOFILE, &hard);
+    std::string said;
+    for (int i = 0; i < 100 && said.empty(); ++i) {
+      auto stream = real_files().open(path);
+      if (!stream) said = stream.error().context;
+      if (stream) held.push_back(std::move(*stream));
+    }
+    std::fputs(said.c_str(), stderr);
+    _exit(said.empty() ? 1 : 0);
+  };
+  EXPECT_EXIT(child(), testing::ExitedWithCode(0), "may hold no more than 60 files; raise");
 }
 
 }  // namespace

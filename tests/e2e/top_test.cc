@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include "tests/support/shell.h"
 
@@ -25,7 +26,12 @@ constexpr const char* kRestored = "\x1b[?25h\x1b[?1049l";
 
 class PseudoTerminal {
  public:
-  PseudoTerminal() {
+  // The program with `words`, as the only one on the terminal.
+  explicit PseudoTerminal(std::vector<std::string> words = {kMuster, "top", kDemo, "--interval",
+                                                            "0.2"}) {
+    std::vector<char*> arguments;
+    for (std::string& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
     winsize size{24, 80, 0, 0};
     EXPECT_EQ(openpty(&master_, &slave_, nullptr, nullptr, &size), 0);
     tcgetattr(slave_, &before_);
@@ -33,7 +39,7 @@ class PseudoTerminal {
     if (child_ == 0) {
       close(master_);
       if (login_tty(dup(slave_)) != 0) _exit(126);
-      execl(kMuster.c_str(), "muster", "top", kDemo.c_str(), "--interval", "0.2", nullptr);
+      execv(arguments[0], arguments.data());
       _exit(127);
     }
   }
@@ -86,7 +92,6 @@ class PseudoTerminal {
     if (now.c_lflag != before_.c_lflag) out += "local ";
     if (now.c_iflag != before_.c_iflag) out += "input ";
     if (now.c_oflag != before_.c_oflag) out += "output ";
-    if (now.c_cc[VSUSP] != before_.c_cc[VSUSP]) out += "suspend ";
     if (now.c_cc[VMIN] != before_.c_cc[VMIN]) out += "least ";
     return out;
   }
@@ -104,7 +109,7 @@ TEST(Top, ShowsHostsAndPhaseAndQuitRestores) {
   ASSERT_TRUE(terminal.shows("2 hosts  16 GPUs"));
   ASSERT_TRUE(terminal.shows("  for "));
   ASSERT_TRUE(terminal.shows("n2 "));
-  EXPECT_EQ(terminal.changed_modes(), "local input suspend least ");
+  EXPECT_EQ(terminal.changed_modes(), "local input least ");
   terminal.type("s");
   ASSERT_TRUE(terminal.shows("sort: power"));
   terminal.type("h");
@@ -135,6 +140,79 @@ TEST(Top, FollowsTheSizeOfTheWindow) {
   ASSERT_TRUE(terminal.shows("\x1b[2J"));
   ASSERT_TRUE(terminal.shows("\x1b[21;1H\x1b[2K"));
   ASSERT_TRUE(terminal.shows("q quit"));
+  terminal.type("q");
+  EXPECT_EQ(terminal.exit_status(), 0);
+}
+
+// In a shell that can stop and continue programs, as people have it.
+TEST(Top, StopsAtCtrlZAndComesBackWhenContinued) {
+  PseudoTerminal terminal({"/bin/bash", "--norc", "--noprofile", "-i"});
+  const auto modes = [&](const std::string& name) {
+    terminal.type("stty -a | grep -c -e '-icanon' | sed 's/^/" + name + " /'\r");
+  };
+  terminal.type(kMuster + " top " + kDemo + " --interval 0.2\r");
+  ASSERT_TRUE(terminal.shows("q quit"));
+  for (const char* stop : {"\x1a", "STOP"}) {
+    if (*stop == '\x1a') {
+      terminal.type(stop);
+      ASSERT_TRUE(terminal.shows(kRestored));
+    } else {
+      terminal.type("\x1a");
+      ASSERT_TRUE(terminal.shows("Stopped"));
+      terminal.type("kill -CONT %1; kill -STOP %1\r");
+    }
+    modes("cooked");
+    ASSERT_TRUE(terminal.shows("cooked 0"));
+    terminal.type("fg\r");
+    ASSERT_TRUE(terminal.shows("\x1b[?1049h"));
+    ASSERT_TRUE(terminal.shows("2 hosts  16 GPUs"));
+    ASSERT_TRUE(terminal.shows("q quit"));
+    terminal.type("s");
+    ASSERT_TRUE(terminal.shows("q quit"));
+  }
+  terminal.type("q");
+  ASSERT_TRUE(terminal.shows(kRestored));
+  modes("after");
+  ASSERT_TRUE(terminal.shows("after 0"));
+  terminal.type("exit 7\r");
+  EXPECT_EQ(terminal.exit_status(), 7);
+}
+
+// Nobody could continue a program without a shell: it goes on.
+TEST(Top, GoesOnWhereNobodyCouldContinueIt) {
+  PseudoTerminal terminal;
+  ASSERT_TRUE(terminal.shows("q quit"));
+  terminal.send(SIGTSTP);
+  ASSERT_TRUE(terminal.shows(kRestored));
+  ASSERT_TRUE(terminal.shows("q quit"));
+  terminal.type("q");
+  EXPECT_EQ(terminal.exit_status(), 0);
+  EXPECT_EQ(terminal.changed_modes(), "");
+}
+
+// Twenty hosts of sixteen GPUs on 80 x 24: a row a host, sorted and moved by the keys.
+TEST(Top, ManyHostsAreARowEach) {
+  const testing_support::TemporaryFolder folder;
+  std::string text = "time,host,index,power_w,power_limit_w,util_gpu_percent\n";
+  for (int host = 10; host < 30; ++host) {
+    for (int gpu = 0; gpu < 16; ++gpu) {
+      text += "2026-11-30T06:00:00Z,n" + std::to_string(host) + "," + std::to_string(gpu) + "," +
+              std::to_string(1000 - host) + ",1100,100\n";
+    }
+  }
+  PseudoTerminal terminal({kMuster, "top", folder.write("a.csv", text)});
+  ASSERT_TRUE(terminal.shows("20 hosts  320 GPUs"));
+  for (int host = 10; host < 26; ++host) {
+    ASSERT_TRUE(terminal.shows(" n" + std::to_string(host) + "    16 "));
+  }
+  ASSERT_TRUE(terminal.shows("rows 1-19 of 20"));
+  terminal.type("\x1b[B");
+  ASSERT_TRUE(terminal.shows(" n29    16 "));
+  ASSERT_TRUE(terminal.shows("rows 2-20 of 20"));
+  terminal.type("s");
+  ASSERT_TRUE(terminal.shows(" n29    16 "));
+  ASSERT_TRUE(terminal.shows("sort: power"));
+  ASSERT_TRUE(terminal.shows("rows 1-19 of 20"));
   terminal.type("q");
   EXPECT_EQ(terminal.exit_status(), 0);
 }

@@ -222,6 +222,18 @@ TEST(TriageCommand, OutputThatCannotBeWrittenIsNotAnAnswer) {
   EXPECT_EQ(std::count(run.output.begin(), run.output.end(), '\n'), 1) << run.output;
 }
 
+// A pipe that says nothing: the opening for writing returns once the program reads.
+TEST(TriageCommand, EndsAtASignalWhileAPipeIsSilent) {
+  for (const char* words : {"triage p", "triage --follow p", "triage a.csv p", "record p -o r"}) {
+    const TemporaryFolder folder;
+    folder.write("a.csv", small_csv());
+    const auto run =
+        run_shell("cd " + shell_word(folder.path()) + " && mkfifo p && { " + kMuster + " " + words +
+                  " & pid=$!; exec 3> p; kill -TERM $pid; wait $pid; echo \"ended $?\"; }");
+    EXPECT_NE(run.output.find("ended 130"), std::string::npos) << words << "\n" << run.output;
+  }
+}
+
 TEST(TriageCommand, UnreadableFile) {
   if (const auto reason = testing_support::reason_to_skip("setpriv"); !reason.empty()) {
     GTEST_SKIP() << reason;

@@ -280,7 +280,7 @@ bool Planter::add_extra() {
   a.step = step_;
   a.site = CallSite::lone_metric;
   a.group = draw_percent(rng_, 60) ? 0 : action(place).group;
-  a.signature = job_.signature("nccl:all_reduce", {2}, {2}, "Float");
+  a.signature = job_.signature("nccl:all_reduce", {5}, {5}, "Float");
   std::vector<Action> added = {a};
   a.kind = ActionKind::wait;
   added.push_back(a);

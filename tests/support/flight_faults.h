@@ -25,7 +25,7 @@ enum class FaultKind : std::uint8_t {
   skipped_op,  // a call that only this rank leaves out
   extra_op,    // a call that only this rank makes
   order,       // two groups in the opposite order
-  p2p_order,   // two stages that both send first
+  p2p_order,   // a stage that sends first where its peer does
   link,        // a collective that the network does not carry
   p2p_link,    // a message that it does not carry
   silent,      // types of equal width mixed up: completes, with garbage

@@ -1,0 +1,127 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "app/trace_run.h"
+
+// Real flight-recorder dumps of PyTorch on Gloo (testdata/flight/, made by running it), each with
+// one known fault: read, judged and told as `muster trace` does.
+
+namespace muster {
+namespace {
+
+const std::string kDumps = MUSTER_SOURCE_DIR "/testdata/flight/pytorch-2.15.0/";
+
+struct RealFault {
+  const char* name;
+  std::vector<Cause> causes;       // a true first finding carries one of these; empty: none
+  std::vector<std::string> ranks;  // the true ones
+};
+
+std::ostream& operator<<(std::ostream& out, const RealFault& fault) {
+  return out << fault.name;
+}
+
+TraceAnswer trace(const std::vector<std::string>& paths) {
+  TraceRequest request;
+  request.paths = paths;
+  auto answer = trace_once(request, real_files());
+  EXPECT_TRUE(answer.has_value()) << (answer ? "" : answer.error().context);
+  return answer ? *answer : TraceAnswer{};
+}
+
+std::vector<std::string> ranks_of(const Finding& finding) {
+  std::vector<std::string> ranks;
+  for (const Culprit& culprit : finding.culprits) {
+    if (culprit.kind == CulpritKind::rank) ranks.push_back(culprit.id);
+  }
+  return ranks;
+}
+
+std::string told(const Report& report) {
+  std::string text;
+  for (const Finding& finding : report.findings) {
+    text += std::string(cause_name(finding.cause)) + ": " + finding.summary + "\n";
+  }
+  return text;
+}
+
+class RealDumps : public testing::TestWithParam<RealFault> {};
+
+TEST_P(RealDumps, WithLogsNameTheRank) {
+  const RealFault& fault = GetParam();
+  const TraceAnswer answer =
+      trace({kDumps + fault.name + "/pickle", kDumps + fault.name + "/logs"});
+  if (fault.causes.empty()) {
+    EXPECT_TRUE(answer.report.findings.empty()) << told(answer.report);
+    return;
+  }
+  ASSERT_FALSE(answer.report.findings.empty());
+  const Finding& first = answer.report.findings.front();
+  EXPECT_NE(std::find(fault.causes.begin(), fault.causes.end(), first.cause), fault.causes.end())
+      << told(answer.report);
+  EXPECT_EQ(ranks_of(first), fault.ranks) << told(answer.report);
+  EXPECT_NE(first.confidence, Confidence::low) << told(answer.report);
+}
+
+// Without logs an answer may be unsure; it may never be wrong.
+TEST_P(RealDumps, WithoutLogsNameNobodyElse) {
+  const RealFault& fault = GetParam();
+  const TraceAnswer answer = trace({kDumps + fault.name + "/pickle"});
+  for (const Finding& finding : answer.report.findings) {
+    if (finding.confidence == Confidence::low) continue;
+    const auto ranks = ranks_of(finding);
+    EXPECT_TRUE(ranks.empty() || ranks == fault.ranks) << told(answer.report);
+  }
+}
+
+const std::vector<RealFault>& faults() {
+  using enum Cause;
+  static const std::vector<RealFault> kFaults = {
+      {"crash", {rank_exception}, {"1"}},
+      {"exception", {rank_exception}, {"1"}},
+      {"size_smaller", {rank_exception, rank_behind, collective_mismatch}, {"2"}},
+      {"size_larger", {collective_mismatch}, {"2"}},
+      {"dtype_mismatch", {rank_exception, rank_behind, collective_mismatch}, {"3"}},
+      {"op_mismatch", {collective_mismatch}, {"1"}},
+      {"skipped", {collective_mismatch, rank_behind}, {"2"}},
+      {"extra", {collective_mismatch}, {"0"}},
+      {"group_order", {collective_mismatch}, {"3"}},
+      {"silent_dtype", {collective_mismatch}, {"2"}},
+      {"hang", {rank_behind}, {"2"}},
+      {"tp_dp_hang", {rank_behind}, {"5"}},
+      {"uneven_steps", {uneven_steps}, {"3"}},
+      {"uneven_steps_rank0", {uneven_steps}, {"0"}},
+      {"uneven_steps_forward", {uneven_steps}, {"1"}},
+      {"healthy", {}, {}},
+  };
+  return kFaults;
+}
+
+INSTANTIATE_TEST_SUITE_P(Gloo, RealDumps, testing::ValuesIn(faults()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST(Trace, WithoutDumpsTellsWhatToSet) {
+  const TraceAnswer answer = trace({kDumps + "crash/logs"});
+  ASSERT_EQ(answer.report.findings.size(), 1U);
+  EXPECT_EQ(answer.report.findings.front().cause, Cause::evidence_missing);
+  EXPECT_NE(answer.settings.find("TORCH_FR_BUFFER_SIZE="), std::string::npos);
+}
+
+TEST(Trace, DrawsWhoWasWhere) {
+  TraceRequest request;
+  request.paths = {kDumps + "uneven_steps/pickle"};
+  request.timeline = true;
+  const auto answer = trace_once(request, real_files());
+  ASSERT_TRUE(answer.has_value());
+  ASSERT_FALSE(answer->timeline.rows.empty());
+  EXPECT_EQ(answer->timeline.rows.front().front(), "rank 3");
+  for (const auto& row : answer->timeline.rows) {
+    EXPECT_EQ(row.size(), answer->timeline.columns.size());
+  }
+}
+
+}  // namespace
+}  // namespace muster
