@@ -64,9 +64,9 @@ Writer writer_of(const LogEnvelope& e) {
 
 // Fields of one block of torchelastic's summary.
 struct ExitBlock {
-  std::string host;
-  std::optional<std::int32_t> rank;
-  std::optional<WallTime> at;
+  std::string host = {};
+  std::optional<std::int32_t> rank = std::nullopt;
+  std::optional<WallTime> at = std::nullopt;
   bool root = false;
 };
 
@@ -662,7 +662,7 @@ void WatchdogReader::State::read(std::string_view text, std::uint64_t number,
     text = plain;
   }
   std::string unescaped;
-  std::optional<WallTime> at;
+  std::optional<WallTime> at = std::nullopt;
   if (auto inner = read_docker_line(text)) {
     if (const auto stamp = behind(text, "\"time\":\"")) {
       const auto time = parse_timestamp(stamp->substr(0, stamp->find('"')));

@@ -40,8 +40,8 @@ struct LogWitness {
   bool placed = false;  // value.rank is known
   // Only the exit status of a process, so no news where its rank tells anything else.
   bool only_exit = false;
-  std::string host;
-  std::optional<std::int64_t> pid;
+  std::string host = {};
+  std::optional<std::int64_t> pid = std::nullopt;
 };
 
 struct LogReading {

@@ -142,7 +142,7 @@ TEST(ArchiveReader, EveryPacking) {
 
 TEST(ArchiveReader, WhatIsNoArchive) {
   for (const std::string& bytes : {std::string(), std::string("PK"), std::string("\x80\x02}"),
-                                  std::string(4096, '\0'), std::string("step 1 loss 2\n")}) {
+                                   std::string(4096, '\0'), std::string("step 1 loss 2\n")}) {
     EXPECT_EQ(read(bytes).show(), "invalid_input");
     EXPECT_FALSE(looks_like_archive(bytes));
   }
