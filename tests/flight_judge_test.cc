@@ -142,7 +142,7 @@ TEST_P(Scenario, IsJudgedAsAPersonWould) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Named, Scenario, testing::ValuesIn(flight_scenarios()),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& row) { return row.param.name; });
 
 }  // namespace
 }  // namespace muster

@@ -101,7 +101,7 @@ const std::vector<RealFault>& faults() {
 }
 
 INSTANTIATE_TEST_SUITE_P(Gloo, RealDumps, testing::ValuesIn(faults()),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& row) { return std::string(row.param.name); });
 
 TEST(Trace, WithoutDumpsTellsWhatToSet) {
   const TraceAnswer answer = trace({kDumps + "crash/logs"});
