@@ -14,9 +14,10 @@
 namespace muster {
 namespace {
 
+using namespace std::string_literals;
+
 // The smallest dumps: a pickle of protocol 2, and the JSON variant.
-const std::string kPickle("\x80\x02}(X\x07\0\0\0versionX\x04\0\0\0002.10X\x07\0\0\0entries](eu.",
-                          48);
+const std::string kPickle = "\x80\x02}(X\x07\0\0\0versionX\x04\0\0\0002.10X\x07\0\0\0entries](eu."s;
 constexpr const char* kJson =
     R"({"version":"2.10","pg_config":{"0":{"name":"0","desc":"default_pg","ranks":"[0, 1]"}},)"
     R"("entries":[{"record_id":0,"process_group":["0","default_pg"],"collective_seq_id":7,)"

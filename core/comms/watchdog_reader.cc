@@ -116,7 +116,9 @@ struct WatchdogReader::State {
   bool bare_exception(const Line& line);
   bool kernel_oom(const Line& line);
   bool xid(const Line& line);
+  void end_of_process(const Line& line, int signal, bool only_exit);
   bool fatal_python(const Line& line);
+  bool terminated(const Line& line);
   bool exit_field(const Line& line);
   bool task_exit(const Line& line);
   bool prefix_only(const Line&) { return true; }
@@ -178,6 +180,7 @@ WatchdogReader::State::shapes() {
       {"Killed process [0-9]", &State::kernel_oom},
       {"NVRM: Xid \\(", &State::xid},
       {"Fatal Python error: ", &State::fatal_python},
+      {"terminate called after throwing", &State::terminated},
       {"Root Cause \\(first observed failure\\)", &State::exit_field},
       {"(time|host|rank|exitcode)  +: ", &State::exit_field},
       {": task [0-9]+: (Killed|Exited|Out Of Memory|Segmentation|Bus|Aborted)", &State::task_exit},
@@ -468,19 +471,30 @@ bool WatchdogReader::State::xid(const Line& line) {
 // ---- the end of processes
 // ------------------------------------------------------------------------
 
-bool WatchdogReader::State::fatal_python(const Line& line) {
-  const auto text = behind(line.text, "Fatal Python error: ");
-  const bool memory = text && text->starts_with("Segmentation fault");
-  const bool bus = text && text->starts_with("Bus error");
+void WatchdogReader::State::end_of_process(const Line& line, int signal, bool only_exit) {
   RankWitness value = make(WitnessKind::crashed, line);
-  value.code = memory ? SIGSEGV : bus ? SIGBUS : SIGABRT;
+  value.code = signal;
   LogWitness witness{.value = std::move(value),
                      .placed = line.envelope.rank.has_value(),
-                     .only_exit = !memory && !bus,
+                     .only_exit = only_exit,
                      .host = line.envelope.host,
                      .pid = line.envelope.pid};
   if (line.envelope.rank) witness.value.rank = *line.envelope.rank;
   add(std::move(witness), label_of(line.envelope));
+}
+
+bool WatchdogReader::State::fatal_python(const Line& line) {
+  const auto text = behind(line.text, "Fatal Python error: ");
+  const bool memory = text && text->starts_with("Segmentation fault");
+  const bool bus = text && text->starts_with("Bus error");
+  end_of_process(line, memory ? SIGSEGV : bus ? SIGBUS : SIGABRT, !memory && !bus);
+  return true;
+}
+
+// The process ends by an exception of its C++. PyTorch's own is how a watchdog ends one that
+// waited.
+bool WatchdogReader::State::terminated(const Line& line) {
+  if (line.text.find("c10::") == std::string_view::npos) end_of_process(line, SIGABRT, true);
   return true;
 }
 

@@ -469,6 +469,11 @@ TEST(WatchdogReader, EndsOfProcesses) {
        "1: [default0]:[rank8]:[W801 10:00:00.1 ProcessGroupNCCL.cpp:1] a",
        ""},
       {"signal", "n3: task 11: Exited with signal 6 at 10:00", "11 crashed code=6"},
+      {"C++ exception",
+       "[rank2]: terminate called after throwing an instance of 'gloo::EnforceNotMet'",
+       "2 crashed code=6"},
+      {"watchdog's own end",
+       "[rank2]: terminate called after throwing an instance of 'c10::DistBackendError'", ""},
       {"faulthandler", "[rank2]: Fatal Python error: Segmentation fault", "2 crashed code=11"},
   };
   for (const End& row : rows) EXPECT_EQ(shown(joined(row.log)), row.expected) << row.name;

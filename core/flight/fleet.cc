@@ -233,7 +233,16 @@ void FlightRank::end_by_error(std::uint32_t group, std::int64_t seq) {
   for (std::size_t i = lane->collectives.size(); i-- > 0;) {
     const std::uint32_t index = lane->collectives[i];
     if (entry(index).seq <= seq) return;
-    if (is_synchronising(call(index).family)) status_[index] = FlightStatus::timed_out;
+    const bool over = status_[index] == FlightStatus::done;
+    if (over && is_synchronising(call(index).family)) status_[index] = FlightStatus::given_up;
+  }
+}
+
+void FlightRank::complete_up_to(std::uint32_t group, std::int64_t seq) {
+  for (const std::uint32_t index : lane(group)->collectives) {
+    if (entry(index).seq > seq) return;
+    const bool open = status_[index] == FlightStatus::pending;
+    if (open && is_synchronising(call(index).family)) status_[index] = FlightStatus::done;
   }
 }
 
@@ -266,7 +275,8 @@ std::uint64_t FlightRank::key(std::uint32_t index) const {
 
 // ---- all ranks ---------------------------------------------------------------------------------
 
-FlightFleet::FlightFleet(std::span<const FlightDump> dumps) {
+FlightFleet::FlightFleet(std::span<const FlightDump> dumps,
+                         std::span<const std::int32_t> heard_of) {
   const auto chosen = choose(dumps);
   std::vector<std::vector<std::uint32_t>> local;
   number_groups(chosen, local);
@@ -279,14 +289,16 @@ FlightFleet::FlightFleet(std::span<const FlightDump> dumps) {
     ranks_.emplace_back(*chosen[i], first, local[i]);
   }
   find_ends_by_error();
-  find_missing();
+  find_missing(heard_of);
 }
 
-// Where "retired" is all that is known, an error looks like the end. A collective that a member
+// Where "retired" is all that is known, an error looks like the end, and the end may show late.
+// Whoever went on to a next call had ended the one before, and with it all members; what a member
 // never issued cannot have ended well.
 void FlightFleet::find_ends_by_error() {
   for (std::uint32_t id = 0; id < groups_.size(); ++id) {
     std::optional<std::int64_t> least;
+    std::int64_t passed = FlightEntry::kAbsent;
     std::vector<FlightRank*> members;
     for (FlightRank& rank : ranks_) {
       const FlightLane* lane = rank.lane(id);
@@ -295,24 +307,44 @@ void FlightFleet::find_ends_by_error() {
       const std::int64_t last = rank.entry(lane->collectives.back()).seq;
       least = std::min(least.value_or(last), last);
       members.push_back(&rank);
+      for (std::size_t i = lane->collectives.size() - 1; i-- > 0;) {
+        const std::uint32_t index = lane->collectives[i];
+        if (rank.status(index) != FlightStatus::done) continue;
+        passed = std::max(passed, rank.entry(index).seq);
+        break;
+      }
     }
-    for (FlightRank* rank : members) rank->end_by_error(id, *least);
+    for (FlightRank* rank : members) {
+      rank->end_by_error(id, *least);
+      rank->complete_up_to(id, passed);
+    }
   }
 }
 
-void FlightFleet::find_missing() {
+void FlightFleet::find_missing(std::span<const std::int32_t> heard_of) {
+  const bool told = std::any_of(groups_.begin(), groups_.end(),
+                                [](const FleetGroup& group) { return group.members_told; });
   std::set<std::int32_t> missing;
+  if (!told && !ranks_.empty()) {
+    // Where nobody tells the members, the numbers of the ranks run from 0 without a gap.
+    for (std::int32_t r = 0; r < std::min(ranks_.back().rank(), kRanksMost); ++r) {
+      if (find(r) == nullptr) missing.insert(r);
+    }
+    for (const std::int32_t r : heard_of) {
+      if (find(r) == nullptr) missing.insert(r);
+    }
+    // All of them are in the group of all.
+    for (FleetGroup& group : groups_) {
+      if (group.description != "default_pg") continue;
+      group.ranks.insert(group.ranks.end(), missing.begin(), missing.end());
+      std::sort(group.ranks.begin(), group.ranks.end());
+    }
+    if (missing.empty()) notes_.push_back("these dumps do not tell how many ranks there are");
+  }
   for (const FleetGroup& group : groups_) {
     for (const std::int32_t rank : group.ranks) {
       if (find(rank) == nullptr) missing.insert(rank);
     }
-  }
-  // Where nobody tells the members, the numbers of the ranks run from 0 without a gap.
-  const bool told = std::any_of(groups_.begin(), groups_.end(),
-                                [](const FleetGroup& group) { return group.members_told; });
-  for (std::int32_t rank = 0;
-       !told && !ranks_.empty() && rank < std::min(ranks_.back().rank(), kRanksMost); ++rank) {
-    if (find(rank) == nullptr) missing.insert(rank);
   }
   missing_.assign(missing.begin(), missing.end());
 }

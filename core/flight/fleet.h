@@ -19,6 +19,7 @@ enum class FlightStatus : std::uint8_t {
   running,    // on the GPU; told only with timing on
   pending,    // issued; without timing it may as well run
   timed_out,  // given up, or "completed" only after its time-out by the abort
+  given_up,   // "retired" while a member has not come: by an error, or that dump is older
   unknown,    // a back end that does not tell
 };
 
@@ -84,6 +85,8 @@ class FlightRank {
   std::optional<std::int64_t> last_sign_ns() const { return last_sign_ns_; }
   // Its collectives of the group after `seq` did not complete, whatever their state says.
   void end_by_error(std::uint32_t group, std::int64_t seq);
+  // Its collectives of the group up to `seq` did complete: others went on after them.
+  void complete_up_to(std::uint32_t group, std::int64_t seq);
   bool retirement_is_end() const { return by_process_; }
   bool unfinished(std::uint32_t index) const {
     return status_[index] != FlightStatus::done && status_[index] != FlightStatus::unknown;
@@ -110,8 +113,10 @@ class FlightRank {
 
 class FlightFleet {
  public:
-  // Dumps without a rank are left out with a note; of two of one rank the later counts.
-  explicit FlightFleet(std::span<const FlightDump> dumps);
+  // Dumps without a rank are left out with a note; of two of one rank the later counts. `heard_of`:
+  // ranks that others than the dumps tell of; where no dump tells the members, they are members.
+  explicit FlightFleet(std::span<const FlightDump> dumps,
+                       std::span<const std::int32_t> heard_of = {});
 
   const std::vector<FlightRank>& ranks() const { return ranks_; }
   const std::vector<FleetGroup>& groups() const { return groups_; }
@@ -123,7 +128,7 @@ class FlightFleet {
  private:
   std::vector<const FlightDump*> choose(std::span<const FlightDump> dumps);
   void find_ends_by_error();
-  void find_missing();
+  void find_missing(std::span<const std::int32_t> heard_of);
   void number_groups(const std::vector<const FlightDump*>& chosen,
                      std::vector<std::vector<std::uint32_t>>& local);
 

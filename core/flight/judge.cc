@@ -301,6 +301,15 @@ std::optional<Suspicion> FlightJudge::extra_call(const std::vector<std::uint32_t
   return {};
 }
 
+bool FlightJudge::somebody_is(FlightStatus status) const {
+  return std::any_of(fleet_.ranks().begin(), fleet_.ranks().end(), [&](const FlightRank& rank) {
+    for (std::size_t i = rank.first_entry(); i < rank.dump().entries.size(); ++i) {
+      if (rank.status(static_cast<std::uint32_t>(i)) == status) return true;
+    }
+    return false;
+  });
+}
+
 void FlightJudge::find_idle_ranks(std::vector<Suspicion>& out) {
   Suspicion suspicion;
   bool never_in_group = true, stale = false, forgetful = false;
@@ -329,6 +338,20 @@ void FlightJudge::find_idle_ranks(std::vector<Suspicion>& out) {
   suspicion.kind = never_in_group ? FlightVerdictKind::comm_init : FlightVerdictKind::behind;
   suspicion.confidence = forgetful ? Confidence::medium : Confidence::high;
   suspicion.why = "waits in no collective, and the others wait for it";
+  // One moment of a job at work looks the same: most have not come yet. A time-out would tell.
+  const bool most = suspicion.culprits.size() * 2 >= fleet_.ranks().size();
+  if (most && !somebody_is(FlightStatus::timed_out)) {
+    suspicion.confidence = Confidence::low;
+    suspicion.why =
+        "most ranks wait in nothing: a job at work looks the same; a second set of dumps, a minute "
+        "later, would tell";
+  }
+  if (somebody_is(FlightStatus::given_up)) {
+    suspicion.confidence = Confidence::low;
+    suspicion.why =
+        "the others ended by an error after it stopped, or its dump is older than theirs; its log "
+        "would tell";
+  }
   if (stale) {
     suspicion.kind = FlightVerdictKind::undecided;
     suspicion.confidence = Confidence::low;
@@ -360,6 +383,10 @@ void FlightJudge::find_complete_calls(std::vector<Suspicion>& out) {
   }
 }
 
+bool FlightJudge::members_may_be_missing(const WaitNode& node) const {
+  return !fleet_.groups()[node.group].members_told && !fleet_.missing().empty();
+}
+
 Suspicion FlightJudge::judge_complete_call(std::uint32_t index) {
   const WaitNode& node = graph_.nodes()[index];
   const CallParty& party = node.parties.front();
@@ -368,9 +395,10 @@ Suspicion FlightJudge::judge_complete_call(std::uint32_t index) {
   suspicion.kind = FlightVerdictKind::fabric_all;
   suspicion.confidence = Confidence::high;
   Ranks in_launch, queued, running;
-  bool told = true;
+  bool told = true, by_retirement = false;
   for (std::size_t i = 0; i < party.ranks.size(); ++i) {
     const FlightRank& rank = *fleet_.find(party.ranks[i]);
+    by_retirement = by_retirement || rank.retirement_is_end();
     const FlightLane* lane = rank.lane(node.group);
     told = told && lane->last_enqueued.has_value();
     if (inside_launch(rank, *lane, party.entry[i])) in_launch.push_back(rank.rank());
@@ -391,7 +419,14 @@ Suspicion FlightJudge::judge_complete_call(std::uint32_t index) {
     suspicion.kind = FlightVerdictKind::in_launch;
     suspicion.culprits = in_launch;
     suspicion.why = "its thread has written the record and has not come back from the call";
-  } else if (node.finished > 0) {
+  } else if (members_may_be_missing(node)) {
+    suspicion.kind = FlightVerdictKind::undecided;
+    suspicion.confidence = Confidence::low;
+    suspicion.why =
+        "these dumps do not tell the members of the group, and dumps are missing: those of all "
+        "ranks "
+        "would tell";
+  } else if (node.finished > 0 && !by_retirement) {
     suspicion.kind = FlightVerdictKind::fabric_partial;
     suspicion.confidence = Confidence::medium;
     if (is_half_at_most(node.waiting, party.ranks.size())) suspicion.culprits = node.waiting;

@@ -54,6 +54,8 @@ class FlightJudge {
   FlightVerdictKind kind_of_odd(const WaitNode& node, const std::vector<std::int32_t>& ranks);
   bool others_call_comes_next(const WaitNode& node, const FlightRank& rank) const;
   bool all_inside_launch(const std::vector<std::int32_t>& ranks) const;
+  bool somebody_is(FlightStatus status) const;
+  bool members_may_be_missing(const WaitNode& node) const;
   bool older_than_its_peers(std::int32_t rank) const;
 
   std::vector<std::int32_t> explained_by(const std::vector<std::uint32_t>& roots) const;

@@ -50,7 +50,8 @@ std::optional<FlightVerdict> find_silent_mismatch(const FlightFleet& fleet) {
     return parties.begin()->first == key ? parties.rbegin()->first : parties.begin()->first;
   };
   for (std::uint32_t id = 0; id < fleet.groups().size(); ++id) {
-    if (!fleet.groups()[id].members_told) continue;
+    // Members who are only inferred may not be all; whoever completed with each other is enough.
+    if (!fleet.groups()[id].members_told && !fleet.missing().empty()) continue;
     const auto seq = first_difference(fleet, id);
     if (!seq) continue;
     const CallHistory history(fleet);

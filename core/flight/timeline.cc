@@ -20,7 +20,7 @@ std::string cell_of(const FlightRank* rank, std::uint32_t group, std::int64_t se
   if (rank == nullptr) return "?";
   const auto entry = rank->find(group, seq);
   if (!entry) return rank->presence(group, seq) == Presence::absent ? "-" : ".";
-  constexpr std::string_view kMarks[] = {"", " *run", " *", " *late", " ?"};
+  constexpr std::string_view kMarks[] = {"", " *run", " *", " *late", " *left", " ?"};
   return describe_call(rank->signature(*entry)) +
          std::string(kMarks[static_cast<int>(rank->status(*entry))]);
 }

@@ -138,7 +138,9 @@ std::string_view flight_verdict_name(FlightVerdictKind kind) {
 FlightAnalysis analyze_flight(std::span<const FlightDump> dumps,
                               std::span<const RankWitness> witnesses) {
   FlightAnalysis analysis;
-  const FlightFleet fleet(dumps);
+  std::vector<std::int32_t> heard_of;
+  for (const RankWitness& witness : witnesses) heard_of.push_back(witness.rank);
+  const FlightFleet fleet(dumps, heard_of);
   analysis.coverage = coverage_of(fleet);
   analysis.notes = fleet.notes();
   if (fleet.ranks().empty()) return analysis;
@@ -161,7 +163,8 @@ FlightAnalysis analyze_flight(std::span<const FlightDump> dumps,
   }
   if (auto silent = find_silent_mismatch(fleet)) {
     // Garbage that went through says more than a wait for which nobody is named.
-    const bool nobody = analysis.verdicts.empty() || analysis.verdicts.front().culprits.empty();
+    const bool nobody = analysis.verdicts.empty() || analysis.verdicts.front().culprits.empty() ||
+                        analysis.verdicts.front().confidence == Confidence::low;
     analysis.verdicts.insert(nobody ? analysis.verdicts.begin() : analysis.verdicts.end(),
                              std::move(*silent));
   }

@@ -217,15 +217,18 @@ FlightVerdict put_into_words(const Suspicion& suspicion, const FlightFleet& flee
     if (node->kind == WaitKind::message) add_message(fleet, *node, verdict.sides);
     verdict.waiting_since = first_wait(fleet, *node);
   }
+  bool told_why = false;
   for (const RankWitness& witness : witnesses) {
     if (!holds(verdict.culprits, witness.rank)) continue;
     verdict.witnesses.push_back(witness);
     const bool supports = verdict.kind == FlightVerdictKind::no_dump ||
                           verdict.kind == FlightVerdictKind::behind ||
                           verdict.kind == FlightVerdictKind::comm_init;
-    if (tells_a_cause(witness.kind) && supports && verdict.confidence == Confidence::medium) {
-      verdict.confidence = Confidence::high;
-    }
+    if (tells_a_cause(witness.kind) && supports) told_why = true;
+  }
+  if (told_why && verdict.confidence != Confidence::high) {
+    verdict.confidence =
+        verdict.confidence == Confidence::low ? Confidence::medium : Confidence::high;
   }
   verdict.summary = headline(verdict, fleet, node);
   return verdict;
