@@ -201,6 +201,19 @@ bool FlightJudge::others_call_comes_next(const WaitNode& node, const FlightRank&
                                     [&](const CallParty& party) { return party.key == then; });
 }
 
+// Without frames a call that differs from all others in size or type only is no call of its own.
+bool FlightJudge::is_of_its_own(const WaitNode& node, const CallParty& party,
+                                std::size_t member) const {
+  const FlightRank& rank = *fleet_.find(party.ranks[member]);
+  if (!rank.stack(party.entry[member]).empty()) return true;
+  return std::all_of(node.parties.begin(), node.parties.end(), [&](const CallParty& other) {
+    const FlightRank& there = *fleet_.find(other.ranks.front());
+    return other.key == party.key ||
+           call_difference(rank.signature(party.entry[member]),
+                           there.signature(other.entry.front())) == "operation";
+  });
+}
+
 FlightVerdictKind FlightJudge::kind_of_odd(const WaitNode& node, const Ranks& ranks) {
   bool odd_outside = false, others_outside = false, extra = false;
   for (const CallParty& party : node.parties) {
@@ -210,7 +223,8 @@ FlightVerdictKind FlightJudge::kind_of_odd(const WaitNode& node, const Ranks& ra
       const bool odd = std::binary_search(ranks.begin(), ranks.end(), party.ranks[i]);
       (odd ? odd_outside : others_outside) |= outside;
       extra = extra || (odd && (node.parties.size() == 1 || others_call_comes_next(node, rank)) &&
-                        !history().seen_elsewhere(rank, party.entry[i], ranks));
+                        !history().seen_elsewhere(rank, party.entry[i], ranks) &&
+                        is_of_its_own(node, party, i));
     }
   }
   if (odd_outside && !others_outside) return FlightVerdictKind::ahead_left_loop;

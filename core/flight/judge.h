@@ -53,6 +53,7 @@ class FlightJudge {
                                         const std::vector<std::int32_t>& culprits) const;
   FlightVerdictKind kind_of_odd(const WaitNode& node, const std::vector<std::int32_t>& ranks);
   bool others_call_comes_next(const WaitNode& node, const FlightRank& rank) const;
+  bool is_of_its_own(const WaitNode& node, const CallParty& party, std::size_t member) const;
   bool all_inside_launch(const std::vector<std::int32_t>& ranks) const;
   bool somebody_is(FlightStatus status) const;
   bool members_may_be_missing(const WaitNode& node) const;
