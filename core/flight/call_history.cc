@@ -83,11 +83,6 @@ std::size_t CallHistory::novelty(std::int32_t rank) const {
                     [&](std::uint64_t turn) { return turns_.at(turn) == 1; }));
 }
 
-bool CallHistory::followed(const FlightRank& rank, std::uint32_t first, const FlightRank& other,
-                           std::uint32_t then) const {
-  return turns_.contains(mix(mix(1, token(rank, first)), token(other, then)));
-}
-
 std::size_t CallHistory::times(std::uint64_t key) const {
   const auto at = keys_.find(key);
   return at == keys_.end() ? 0 : at->second;

@@ -23,9 +23,6 @@ class CallHistory {
   bool same_class(std::uint32_t group, std::uint32_t other) const {
     return group_class_[group] == group_class_[other];
   }
-  // Whether anybody ever made the call of `then` right after that of `first`.
-  bool followed(const FlightRank& rank, std::uint32_t first, const FlightRank& other,
-                std::uint32_t then) const;
   // How many entries of all rings called this (call_key of the whole batch).
   std::size_t times(std::uint64_t key) const;
   // Whether any rank but those in `except` (sorted) ever issued the call of this entry from this

@@ -212,18 +212,6 @@ bool FlightJudge::is_of_its_own(const WaitNode& node, const CallParty& party,
   });
 }
 
-bool FlightJudge::leaves_out_one(const WaitNode& node, const Ranks& ranks) {
-  const CallParty* odd = nullptr;
-  const CallParty* rest = nullptr;
-  for (const CallParty& party : node.parties) {
-    const bool theirs = std::binary_search(ranks.begin(), ranks.end(), party.ranks.front());
-    (theirs ? odd : rest) = &party;
-  }
-  return odd != nullptr && rest != nullptr &&
-         history().followed(*fleet_.find(rest->ranks.front()), rest->entry.front(),
-                            *fleet_.find(odd->ranks.front()), odd->entry.front());
-}
-
 FlightVerdictKind FlightJudge::kind_of_odd(const WaitNode& node, const Ranks& ranks) {
   bool odd_outside = false, others_outside = false, extra = false;
   for (const CallParty& party : node.parties) {
@@ -237,9 +225,7 @@ FlightVerdictKind FlightJudge::kind_of_odd(const WaitNode& node, const Ranks& ra
                         is_of_its_own(node, party, i));
     }
   }
-  // Where the others' call comes right before a save in every round, it was left out, not the loop.
-  const bool left_out = leaves_out_one(node, ranks);
-  if (odd_outside && !others_outside && !left_out) return FlightVerdictKind::ahead_left_loop;
+  if (odd_outside && !others_outside) return FlightVerdictKind::ahead_left_loop;
   return extra ? FlightVerdictKind::extra_op : FlightVerdictKind::mismatch;
 }
 

@@ -61,8 +61,6 @@ class FlightJudge {
   bool somebody_overdue() const;
   // Age of the oldest wait when its dump was written; nothing where that is not known.
   std::optional<std::int64_t> longest_wait_ns() const;
-  // The others' call comes right before the odd one's in other rounds.
-  bool leaves_out_one(const WaitNode& node, const std::vector<std::int32_t>& ranks);
   // The others went on after the call in which this rank still waits.
   bool others_went_on(const WaitNode& node) const;
   struct Odd {
