@@ -1,15 +1,16 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <map>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/time.h"
 #include "core/flight/fleet.h"
 #include "core/flight/flight_report.h"
 #include "core/flight/messages.h"
-#include "core/flight/timeline.h"
 #include "core/flight/verdict.h"
 #include "core/flight/wait_graph.h"
 
@@ -168,6 +169,129 @@ TEST(WaitsOfMessages, MessageToItselfIsLeftOut) {
   job.call(0, "send 0->0", false, 0, 1);
   job.call(0, "recv 0<-0", false, 0, 1);
   EXPECT_TRUE(unfinished_messages(FlightFleet(job.dumps), 8).empty());
+}
+
+// ---- the report --------------------------------------------------------------------------------
+
+FlightVerdict behind(std::int32_t rank) {
+  FlightVerdict verdict;
+  verdict.kind = FlightVerdictKind::behind;
+  verdict.confidence = Confidence::high;
+  verdict.culprits = {rank};
+  verdict.summary = fmt::format("rank {} has not come", rank);
+  verdict.waiting_since = wall_from_ns(kStartNs);
+  return verdict;
+}
+
+std::vector<Finding> findings_of(std::vector<FlightVerdict> verdicts,
+                                 const std::map<std::int32_t, std::string>& hosts = {}) {
+  FlightAnalysis analysis;
+  analysis.verdicts = std::move(verdicts);
+  return flight_findings(analysis, hosts);
+}
+
+TEST(FlightFindings, NameAFewCulpritsAndCountTheRest) {
+  FlightVerdict verdict = behind(1);
+  for (std::int32_t rank = 2; rank < 100'000; ++rank) verdict.culprits.push_back(rank);
+  const Finding finding = findings_of({verdict}).front();
+  EXPECT_EQ(finding.culprits.size(), 64U);
+  EXPECT_NE(finding.summary.find("99935 more than the 64"), std::string::npos) << finding.summary;
+  verdict.culprits.resize(64);
+  const Finding few = findings_of({verdict}).front();
+  EXPECT_EQ(few.culprits.size(), 64U);
+  EXPECT_EQ(few.summary.find("more than"), std::string::npos);
+}
+
+TEST(FlightFindings, AreAFewAndOneThatCountsTheRest) {
+  std::vector<FlightVerdict> verdicts;
+  for (std::int32_t rank = 0; rank < 600; ++rank) verdicts.push_back(behind(rank));
+  verdicts.front().confidence = Confidence::low;
+  const auto findings = findings_of(verdicts);
+  ASSERT_EQ(findings.size(), 9U);
+  EXPECT_EQ(findings.back().summary, "592 more findings are left out, of ranks 8-599");
+  EXPECT_EQ(findings.back().severity, Severity::critical);
+  EXPECT_EQ(findings.back().confidence, Confidence::high);
+  verdicts.resize(8);
+  EXPECT_EQ(findings_of(verdicts).size(), 8U);
+}
+
+TEST(FlightFindings, ShowAFewSidesAndLeaveRoomForLogs) {
+  FlightVerdict verdict = behind(3);
+  for (std::int32_t rank = 0; rank < 600; ++rank) {
+    FlightSide side;
+    side.ranks = {rank};
+    side.call = std::string(2000, 'x');
+    verdict.sides.push_back(side);
+  }
+  RankWitness witness;
+  witness.rank = 3;
+  witness.text = "ValueError: bad sample";
+  verdict.witnesses = {witness};
+  const Finding finding = findings_of({verdict}).front();
+  ASSERT_EQ(finding.evidence.size(), 16U);
+  EXPECT_EQ(finding.evidence.back().text, "ValueError: bad sample");
+  EXPECT_EQ(finding.evidence[14].text, "and 586 more of such sides");
+  for (const Evidence& line : finding.evidence) EXPECT_LE(line.text.size(), 512U);
+}
+
+TEST(FlightFindings, NameTheHostsOfAllWhoWaitWhereNobodyIsNamed) {
+  FlightVerdict verdict;
+  verdict.kind = FlightVerdictKind::fabric_all;
+  verdict.summary = "it does not end";
+  FlightSide side;
+  side.ranks = {0, 1, 2, 3};
+  verdict.sides = {side};
+  const std::map<std::int32_t, std::string> hosts = {{0, "n1"}, {1, "n1"}, {2, "n2"}, {9, "n9"}};
+  EXPECT_EQ(findings_of({verdict}, hosts).front().summary, "it does not end (hosts n1, n2)");
+  verdict.kind = FlightVerdictKind::undecided;
+  EXPECT_EQ(findings_of({verdict}, hosts).front().summary, "it does not end");
+}
+
+struct FailureRow {
+  const char* name;
+  std::optional<double> hours;  // before the wait; nothing: no time
+  Cause cause;
+  Confidence confidence;
+};
+
+class LoggedFailure : public testing::TestWithParam<FailureRow> {};
+
+TEST_P(LoggedFailure, IsTheCauseWhereItMayBe) {
+  FlightVerdict verdict = behind(3);
+  RankWitness witness;
+  witness.kind = WitnessKind::gpu_oom;
+  witness.rank = 3;
+  witness.text = "CUDA out of memory.";
+  if (GetParam().hours) {
+    witness.at = wall_from_ns(kStartNs - static_cast<std::int64_t>(*GetParam().hours * 3600e9));
+  }
+  verdict.witnesses = {witness};
+  const Finding finding = findings_of({verdict}).front();
+  EXPECT_EQ(finding.cause, GetParam().cause);
+  EXPECT_EQ(finding.confidence, GetParam().confidence);
+  EXPECT_EQ(finding.evidence.size(), 1U);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Rows, LoggedFailure,
+    testing::Values(FailureRow{"of_last_year", 12'000.0, Cause::rank_behind, Confidence::high},
+                    FailureRow{"of_yesterday", 14.0, Cause::rank_behind, Confidence::high},
+                    FailureRow{"of_another_zone_or_attempt", 8.0, Cause::gpu_oom,
+                               Confidence::medium},
+                    FailureRow{"before_the_wait", 0.9, Cause::gpu_oom, Confidence::high},
+                    FailureRow{"after_the_wait_began", -0.1, Cause::gpu_oom, Confidence::high},
+                    FailureRow{"without_a_time", std::nullopt, Cause::gpu_oom, Confidence::high}),
+    [](const auto& row) { return std::string(row.param.name); });
+
+TEST(FlightFindings, TimesFarApartDoNotOverflow) {
+  FlightVerdict verdict = behind(3);
+  verdict.waiting_since = wall_from_ns(INT64_MAX);
+  RankWitness witness;
+  witness.kind = WitnessKind::gpu_oom;
+  witness.rank = 3;
+  witness.at = wall_from_ns(INT64_MIN);
+  verdict.witnesses = {witness};
+  EXPECT_EQ(findings_of({verdict}).front().cause, Cause::rank_behind);
 }
 
 }  // namespace
