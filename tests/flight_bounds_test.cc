@@ -11,6 +11,8 @@
 #include "core/flight/fleet.h"
 #include "core/flight/flight_report.h"
 #include "core/flight/messages.h"
+#include "core/flight/recorder_settings.h"
+#include "core/flight/timeline.h"
 #include "core/flight/verdict.h"
 #include "core/flight/wait_graph.h"
 
@@ -292,6 +294,77 @@ TEST(FlightFindings, TimesFarApartDoNotOverflow) {
   witness.at = wall_from_ns(INT64_MIN);
   verdict.witnesses = {witness};
   EXPECT_EQ(findings_of({verdict}).front().cause, Cause::rank_behind);
+}
+
+// ---- the drawing -------------------------------------------------------------------------------
+
+struct NumberRow {
+  const char* name;
+  std::int64_t seq;
+  std::size_t numbers;  // that are drawn
+};
+
+class Timeline : public testing::TestWithParam<NumberRow> {};
+
+TEST_P(Timeline, EndsWhereNumbersEnd) {
+  Job job(2);
+  job.call(0, "all_reduce", false, GetParam().seq);
+  FlightVerdict verdict = behind(1);
+  verdict.group = "default_pg";
+  verdict.group_size = 2;
+  verdict.seq = GetParam().seq;
+  const Grid grid = flight_timeline(job.dumps, verdict);
+  EXPECT_EQ(grid.columns.size(), GetParam().numbers + 2);
+  ASSERT_FALSE(grid.rows.empty());
+  EXPECT_EQ(grid.rows.front().front(), "rank 1");
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, Timeline,
+                         testing::Values(NumberRow{"least", INT64_MIN + 1, 2},
+                                         NumberRow{"second", INT64_MIN + 2, 3},
+                                         NumberRow{"most", INT64_MAX, 3},
+                                         NumberRow{"ordinary", 7, 4}),
+                         [](const auto& row) { return std::string(row.param.name); });
+
+// Of two groups of one title and size, the one whose ranks wait.
+TEST(FlightTimeline, DrawsTheGroupThatWaits) {
+  Job job(4);
+  job.group("1", "tp", {0, 1});
+  job.group("2", "tp", {2, 3});
+  for (std::int32_t r = 0; r < 4; ++r) job.call(r, "all_reduce", true, 1, 0, 1);
+  for (const std::int32_t r : {2, 3}) job.call(r, "all_reduce", false, 2, 0, 1);
+  const FlightAnalysis analysis = analyze_flight(job.dumps, {});
+  ASSERT_FALSE(analysis.verdicts.empty());
+  const Grid grid = flight_timeline(job.dumps, analysis.verdicts.front());
+  ASSERT_EQ(grid.rows.size(), 1U);
+  EXPECT_EQ(grid.rows.front().front(), "ranks 2-3");
+}
+
+TEST(FlightTimeline, KnowsRanksOfWhichOnlyLogsTell) {
+  Job job(8);
+  job.dumps.pop_back();
+  for (FlightDump& dump : job.dumps) {
+    dump.groups.front().ranks.reset();
+    job.call(*dump.rank, "all_reduce", false, 6);
+  }
+  RankWitness witness;
+  witness.rank = 7;
+  const FlightAnalysis analysis = analyze_flight(job.dumps, {&witness, 1});
+  ASSERT_FALSE(analysis.verdicts.empty());
+  const Grid grid = flight_timeline(job.dumps, analysis.verdicts.front());
+  ASSERT_FALSE(grid.rows.empty());
+  EXPECT_EQ(grid.rows.front().front(), "rank 7");
+  EXPECT_EQ(grid.rows.front()[3], "?");
+}
+
+// ---- advice ------------------------------------------------------------------------------------
+
+TEST(RecorderSettings, OfNoReleaseAreThoseOfTheNewest) {
+  const std::string newest = recorder_settings("2.10");
+  for (const char* version : {"", "x", "30000000.1", "2.30000000", "2147483647.99", "-1.0", "2"}) {
+    EXPECT_EQ(recorder_settings(version), newest) << version;
+  }
+  EXPECT_NE(recorder_settings("2.6.0"), newest);
 }
 
 }  // namespace
