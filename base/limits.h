@@ -24,6 +24,10 @@ inline constexpr std::size_t kColumns = 1024;
 // Evidence lines kept by one finding, and characters of each.
 inline constexpr std::size_t kEvidenceLines = 16;
 inline constexpr std::size_t kEvidenceChars = 512;
+// Ranks that one finding of `trace` names one by one, and findings of one answer: a job of 100,000
+// ranks of which one left a dump would fill megabytes, and nobody mends nine things at once.
+inline constexpr std::size_t kCulpritsNamed = 64;
+inline constexpr std::size_t kFindingsNamed = 8;
 // A document of ours in a run folder (a verdict with its report is a few KiB, a gate record of 500
 // hosts with 20 checks each about 2 MiB), and how deep it may nest (a verdict nests 7 deep).
 inline constexpr std::size_t kContractBytes = 16 * 1024 * 1024;

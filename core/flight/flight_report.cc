@@ -3,12 +3,24 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <chrono>
+#include <set>
+#include <span>
+#include <string_view>
 
 #include "base/limits.h"
 #include "core/flight/verdict_text.h"
 
 namespace muster {
 namespace {
+
+// Others come to their next call minutes after a rank has failed, and after an hour at most. A log
+// without a zone is read as UTC and may seem 12 hours older than it is: until then the cause
+// stands, but not for sure.
+constexpr Duration kFreshFailure = std::chrono::hours(1);
+constexpr Duration kOldFailure = std::chrono::hours(13);
+// Evidence lines that are left for what logs say.
+constexpr std::size_t kWitnessLines = 6;
 
 struct Advice {
   Cause cause;
@@ -26,19 +38,19 @@ Advice advice_of(FlightVerdictKind kind) {
   switch (kind) {
     case behind:
       return {Cause::rank_behind, critical, stuck,
-              "Take its Python stack (py-spy dump --pid PID) and its log; then restart."};
+              "Take the Python stack there (py-spy dump --pid PID) and the log; then restart."};
     case in_launch:
       return {Cause::rank_behind, critical, stuck,
-              "Take its native stack (gdb -p PID -batch -ex 'thread apply all bt'): connection "
-              "set-up, graph capture or the driver; look for an Xid on its host."};
+              "Take the native stack there (gdb -p PID -batch -ex 'thread apply all bt'): "
+              "connection set-up, graph capture or the driver; look for an Xid on the host."};
     case comm_init:
       return {Cause::rank_behind, critical, stuck,
-              "It has not made the communicator of this group: take its Python stack, and look "
+              "The communicator of this group was not made there: take the Python stack, and look "
               "whether every rank creates the groups in the same order."};
     case no_dump:
       return {Cause::rank_behind, critical, stuck,
-              "Look at its log and at its host's kernel log: killed, out of memory, lost GPU, or "
-              "already in destroy_process_group."};
+              "Look at the log there and at the kernel log of the host: killed, out of memory, "
+              "lost GPU, or already in destroy_process_group."};
     case mismatch:
     case extra_op:
     case out_of_order:
@@ -71,7 +83,7 @@ Advice advice_of(FlightVerdictKind kind) {
       return {Cause::rank_straggler,
               Severity::warning,
               {Action::watch, Action::collect_evidence},
-              "Look at that rank's GPU (muster triage) and at its input pipeline."};
+              "Look at the GPU of that rank (muster triage) and at its input pipeline."};
     case never_started:
       return {Cause::undetermined,
               critical,
@@ -114,11 +126,22 @@ bool may_have_a_logged_cause(FlightVerdictKind kind) {
          kind == FlightVerdictKind::comm_init || kind == FlightVerdictKind::in_launch;
 }
 
-// The first failure of a culprit, by the order of its log.
+// How long before the wait a failure was logged; negative: after its start, or not known.
+Duration lead_of(const RankWitness& witness, const FlightVerdict& verdict) {
+  if (!witness.at || !verdict.waiting_since) return Duration(-1);
+  const auto lead = static_cast<double>(wall_to_ns(*verdict.waiting_since)) -
+                    static_cast<double>(wall_to_ns(*witness.at));
+  constexpr double kMost = 9e18;
+  return Duration(static_cast<std::int64_t>(std::clamp(lead, -1.0, kMost)));
+}
+
+// The first failure of a culprit, by the order of its log; not one of an earlier attempt.
 const RankWitness* first_failure(const FlightVerdict& verdict) {
   if (!may_have_a_logged_cause(verdict.kind)) return nullptr;
-  const auto at = std::find_if(verdict.witnesses.begin(), verdict.witnesses.end(),
-                               [](const RankWitness& w) { return cause_of(w.kind).has_value(); });
+  const auto at =
+      std::find_if(verdict.witnesses.begin(), verdict.witnesses.end(), [&](const RankWitness& w) {
+        return cause_of(w.kind).has_value() && lead_of(w, verdict) <= kOldFailure;
+      });
   return at == verdict.witnesses.end() ? nullptr : &*at;
 }
 
@@ -138,15 +161,25 @@ std::vector<Action> actions_for(Cause cause) {
   }
 }
 
+bool is_fabric(FlightVerdictKind kind) {
+  return kind == FlightVerdictKind::fabric_all || kind == FlightVerdictKind::fabric_partial ||
+         kind == FlightVerdictKind::fabric_p2p;
+}
+
+// Where nobody is named, the fault lies between the hosts of all who wait.
 std::string host_suffix(const FlightVerdict& verdict,
                         const std::map<std::int32_t, std::string>& hosts) {
   std::vector<std::string> names;
-  for (const std::int32_t rank : verdict.culprits) {
-    const auto at = hosts.find(rank);
-    if (at == hosts.end()) continue;
-    if (std::find(names.begin(), names.end(), at->second) == names.end()) {
-      names.push_back(at->second);
+  std::set<std::string_view> seen;
+  const auto see = [&](const std::vector<std::int32_t>& ranks) {
+    for (const std::int32_t rank : ranks) {
+      const auto at = hosts.find(rank);
+      if (at != hosts.end() && seen.insert(at->second).second) names.push_back(at->second);
     }
+  };
+  see(verdict.culprits);
+  if (verdict.culprits.empty() && is_fabric(verdict.kind)) {
+    for (const FlightSide& side : verdict.sides) see(side.ranks);
   }
   if (names.empty()) return "";
   std::string text;
@@ -157,24 +190,42 @@ std::string host_suffix(const FlightVerdict& verdict,
   return fmt::format(" (host{} {})", names.size() == 1 ? "" : "s", text);
 }
 
+std::string side_text(const FlightSide& side) {
+  std::string text = describe_ranks(side.ranks) + ": " + side.call;
+  if (side.seq) text += fmt::format(" #{}", *side.seq);
+  if (!side.frame.empty()) text += ", " + side.frame;
+  if (!side.about.empty()) text += " (" + side.about + ")";
+  return text.substr(0, limits::kEvidenceChars);
+}
+
+std::string witness_text(const RankWitness& witness, const FlightVerdict& verdict) {
+  std::string text = witness.text.substr(0, limits::kEvidenceChars);
+  const Duration lead = lead_of(witness, verdict);
+  if (lead <= kFreshFailure) return text;
+  return fmt::format("{:.0f} h before the wait: {}", duration_to_seconds(lead) / 3600, text);
+}
+
 void add_evidence(const FlightVerdict& verdict, Finding& finding) {
+  const std::size_t room =
+      limits::kEvidenceLines - std::min(kWitnessLines, verdict.witnesses.size());
   for (const FlightSide& side : verdict.sides) {
-    std::string text = describe_ranks(side.ranks) + ": " + side.call;
-    if (side.seq) text += fmt::format(" #{}", *side.seq);
-    if (!side.frame.empty()) text += ", " + side.frame;
-    if (!side.about.empty()) text += " (" + side.about + ")";
-    finding.evidence.push_back({side.source, {}, std::move(text)});
+    if (finding.evidence.size() + 1 == room && &side != &verdict.sides.back()) {
+      const std::size_t left = verdict.sides.size() - finding.evidence.size();
+      finding.evidence.push_back({"", {}, fmt::format("and {} more of such sides", left)});
+      break;
+    }
+    finding.evidence.push_back({side.source, {}, side_text(side)});
   }
   for (const RankWitness& witness : verdict.witnesses) {
     if (finding.evidence.size() >= limits::kEvidenceLines) return;
-    finding.evidence.push_back(
-        {witness.source, witness.line, witness.text.substr(0, limits::kEvidenceChars)});
+    finding.evidence.push_back({witness.source, witness.line, witness_text(witness, verdict)});
   }
 }
 
 std::vector<Culprit> culprits_of(const FlightVerdict& verdict) {
   std::vector<Culprit> culprits;
   for (const std::int32_t rank : verdict.culprits) {
+    if (culprits.size() == limits::kCulpritsNamed) break;
     culprits.push_back({CulpritKind::rank, std::to_string(rank)});
   }
   const bool nobody = verdict.kind == FlightVerdictKind::never_started;
@@ -182,33 +233,81 @@ std::vector<Culprit> culprits_of(const FlightVerdict& verdict) {
   return culprits;
 }
 
+std::string summary_of(const FlightVerdict& verdict,
+                       const std::map<std::int32_t, std::string>& hosts) {
+  std::string text = verdict.summary + host_suffix(verdict, hosts);
+  if (!verdict.why.empty()) text += ": " + verdict.why;
+  if (verdict.culprits.size() > limits::kCulpritsNamed) {
+    text += fmt::format("; {} more than the {} that are named one by one",
+                        verdict.culprits.size() - limits::kCulpritsNamed, limits::kCulpritsNamed);
+  }
+  return text;
+}
+
+void take_logged_cause(const RankWitness& failure, const FlightVerdict& verdict, Finding& finding) {
+  finding.cause = *cause_of(failure.kind);
+  finding.severity = cause_row(finding.cause).severity;
+  finding.actions = actions_for(finding.cause);
+  const bool one = verdict.culprits.size() == 1;
+  finding.next =
+      fmt::format("{} the cause: mend that, then restart; the waits of the others follow.",
+                  one ? "Its log names" : "Their logs name");
+  if (lead_of(failure, verdict) > kFreshFailure) {
+    finding.confidence = std::min(finding.confidence, Confidence::medium);
+    finding.next =
+        "The log names a failure, by its clock long before the wait: of an earlier attempt, or in "
+        "another zone than UTC. Look which.";
+  }
+}
+
+Finding finding_of(const FlightVerdict& verdict, const std::map<std::int32_t, std::string>& hosts) {
+  const Advice advice = advice_of(verdict.kind);
+  Finding finding;
+  finding.severity = advice.severity;
+  finding.confidence = verdict.confidence;
+  finding.cause = advice.cause;
+  finding.actions = advice.actions;
+  finding.next = advice.next;
+  finding.culprits = culprits_of(verdict);
+  finding.since = verdict.waiting_since;
+  finding.summary = summary_of(verdict, hosts);
+  add_evidence(verdict, finding);
+  if (const RankWitness* failure = first_failure(verdict)) {
+    take_logged_cause(*failure, verdict, finding);
+  }
+  return finding;
+}
+
+// One finding that counts those that are not told: as sure and as grave as the worst of them, so
+// that the exit status stays what it is.
+Finding rest_of(std::span<const FlightVerdict> rest) {
+  Finding finding;
+  std::set<std::int32_t> ranks;
+  for (const FlightVerdict& verdict : rest) {
+    finding.severity = std::max(finding.severity, advice_of(verdict.kind).severity);
+    finding.confidence = std::max(finding.confidence, verdict.confidence);
+    ranks.insert(verdict.culprits.begin(), verdict.culprits.end());
+  }
+  finding.cause = Cause::undetermined;
+  finding.culprits = {{CulpritKind::unknown, ""}};
+  finding.actions = {Action::collect_evidence};
+  finding.summary = fmt::format("{} more findings are left out", rest.size());
+  if (!ranks.empty()) finding.summary += ", of " + describe_ranks({ranks.begin(), ranks.end()});
+  finding.next = "Mend what is named above and look again.";
+  return finding;
+}
+
 }  // namespace
 
 std::vector<Finding> flight_findings(const FlightAnalysis& analysis,
                                      const std::map<std::int32_t, std::string>& hosts) {
   std::vector<Finding> findings;
-  for (const FlightVerdict& verdict : analysis.verdicts) {
-    const Advice advice = advice_of(verdict.kind);
-    Finding finding;
-    finding.severity = advice.severity;
-    finding.confidence = verdict.confidence;
-    finding.cause = advice.cause;
-    finding.actions = advice.actions;
-    finding.next = advice.next;
-    finding.culprits = culprits_of(verdict);
-    finding.since = verdict.waiting_since;
-    finding.summary = verdict.summary + host_suffix(verdict, hosts);
-    if (!verdict.why.empty()) finding.summary += ": " + verdict.why;
-    add_evidence(verdict, finding);
-    if (const RankWitness* failure = first_failure(verdict)) {
-      finding.cause = *cause_of(failure->kind);
-      finding.severity = cause_row(finding.cause).severity;
-      finding.actions = actions_for(finding.cause);
-      finding.next =
-          "Its log names the cause: mend that, then restart; the waits of the others follow.";
-    }
-    findings.push_back(std::move(finding));
+  const std::span<const FlightVerdict> verdicts = analysis.verdicts;
+  const std::size_t told = std::min(verdicts.size(), limits::kFindingsNamed);
+  for (const FlightVerdict& verdict : verdicts.first(told)) {
+    findings.push_back(finding_of(verdict, hosts));
   }
+  if (verdicts.size() > told) findings.push_back(rest_of(verdicts.subspan(told)));
   return findings;
 }
 

@@ -12,6 +12,8 @@ int release_of(std::string_view version) {
   const auto first = std::from_chars(version.data(), end, major);
   if (first.ec != std::errc() || first.ptr == end || *first.ptr != '.') return 0;
   if (std::from_chars(first.ptr + 1, end, minor).ec != std::errc()) return 0;
+  constexpr int kMost = 99;  // no release: not readable
+  if (major < 0 || minor < 0 || major > kMost || minor > kMost) return 0;
   return major * 100 + minor;
 }
 

@@ -2,13 +2,15 @@
 
 #include <algorithm>
 
-#include "core/flight/messages.h"
+#include "base/check.h"
 
 namespace muster {
 namespace {
 
 // Outstanding messages of one rank and group that are followed; more say nothing new.
 constexpr std::size_t kMessagesFollowed = 64;
+// Waits between the first and the last message of a batch that are followed: as a rule none.
+constexpr std::ptrdiff_t kBetweenFollowed = 64;
 
 // The edges that hold: soft ones only where nothing hard explains the node, none out of a
 // disagreement, which never ends by itself.
@@ -29,25 +31,13 @@ WaitGraph::WaitGraph(const FlightFleet& fleet) : fleet_(fleet) {
     }
   }
   for (const Message& message : unfinished_messages(fleet, kMessagesFollowed)) {
-    const auto index = static_cast<std::uint32_t>(nodes_.size());
-    WaitNode node;
-    node.kind = WaitKind::message;
-    node.group = message.group;
-    node.from = message.from;
-    node.to = message.to;
-    node.sent = message.sent;
-    node.received = message.received;
-    if (message.sent && fleet.find(message.from)->unfinished(*message.sent)) {
-      node.waiting.push_back(message.from);
-    }
-    if (message.received && fleet.find(message.to)->unfinished(*message.received)) {
-      node.waiting.push_back(message.to);
-    }
-    for (const std::int32_t rank : node.waiting) waits_[rank].push_back(index);
-    nodes_.push_back(std::move(node));
+    add_message(message);
   }
-  for (const auto& [rank, nodes] : waits_) waiting_.push_back(rank);
   const std::size_t unfinished = nodes_.size();
+  for (const auto& [rank, waits] : waits_) {
+    waiting_.push_back(rank);
+    queue_waits(rank, waits);
+  }
   for (std::uint32_t i = 0; i < unfinished; ++i) {
     if (nodes_[i].kind == WaitKind::collective) fill_collective(nodes_[i]);
   }
@@ -87,7 +77,27 @@ std::uint32_t WaitGraph::rank_node(WaitKind kind, std::int32_t rank) {
   return place->second;
 }
 
+void WaitGraph::add_message(const Message& message) {
+  const auto index = static_cast<std::uint32_t>(nodes_.size());
+  WaitNode node;
+  node.kind = WaitKind::message;
+  node.group = message.group;
+  node.from = message.from;
+  node.to = message.to;
+  node.sent = message.sent;
+  node.received = message.received;
+  if (message.sent && fleet_.find(message.from)->unfinished(*message.sent)) {
+    node.waiting.push_back(message.from);
+  }
+  if (message.received && fleet_.find(message.to)->unfinished(*message.received)) {
+    node.waiting.push_back(message.to);
+  }
+  for (const std::int32_t rank : node.waiting) waits_[rank].push_back(index);
+  nodes_.push_back(std::move(node));
+}
+
 void WaitGraph::fill_collective(WaitNode& node) {
+  std::unordered_map<std::uint64_t, std::size_t> party_of;
   for (const std::int32_t member : fleet_.groups()[node.group].ranks) {
     const FlightRank* rank = fleet_.find(member);
     if (rank == nullptr) {
@@ -100,15 +110,11 @@ void WaitGraph::fill_collective(WaitNode& node) {
     if (presence == Presence::passed) ++node.finished;
     if (presence != Presence::present) continue;
     const std::uint32_t entry = *rank->find(node.group, node.seq);
-    const std::uint64_t key = rank->key(entry);
-    auto party = std::find_if(node.parties.begin(), node.parties.end(),
-                              [&](const CallParty& p) { return p.key == key; });
-    if (party == node.parties.end()) {
-      node.parties.push_back({key, {}, {}});
-      party = node.parties.end() - 1;
-    }
-    party->ranks.push_back(member);
-    party->entry.push_back(entry);
+    const auto [at, added] = party_of.emplace(rank->key(entry), node.parties.size());
+    if (added) node.parties.push_back({at->first, {}, {}});
+    CallParty& party = node.parties[at->second];
+    party.ranks.push_back(member);
+    party.entry.push_back(entry);
     if (rank->unfinished(entry)) {
       node.waiting.push_back(member);
     } else {
@@ -120,34 +126,96 @@ void WaitGraph::fill_collective(WaitNode& node) {
       [](const CallParty& a, const CallParty& b) { return a.ranks.size() > b.ranks.size(); });
 }
 
-void WaitGraph::link_absent(std::uint32_t index, std::int32_t rank) {
-  const auto& waits = waits_of(rank);
-  if (waits.empty()) {
-    const std::uint32_t idle = rank_node(WaitKind::idle_rank, rank);
-    nodes_[index].hard.push_back({idle, rank});
-    return;
-  }
+std::uint32_t WaitGraph::several_node(std::int32_t rank) {
+  const auto index = static_cast<std::uint32_t>(nodes_.size());
+  WaitNode node;
+  node.kind = WaitKind::several;
+  node.rank = rank;
+  nodes_.push_back(std::move(node));
+  return index;
+}
+
+// Each wait gets a node that stands for it and the one that stands for all before it.
+void WaitGraph::queue_waits(std::int32_t rank, const std::vector<std::uint32_t>& waits) {
+  std::vector<Queued>& queue = queues_[rank];
   for (const std::uint32_t wait : waits) {
-    if (wait != index) nodes_[index].hard.push_back({wait, rank});
+    const WaitNode& node = nodes_[wait];
+    std::optional<std::uint32_t> entry;
+    if (node.kind == WaitKind::collective) {
+      entry = fleet_.find(rank)->find(node.group, node.seq);
+    } else {
+      entry = node.from == rank ? node.sent : node.received;
+    }
+    MUSTER_CHECK(entry.has_value(), "a rank waits in what it did not issue");
+    queue.push_back({*entry, wait, wait});
   }
+  std::sort(queue.begin(), queue.end(),
+            [](const Queued& a, const Queued& b) { return a.entry < b.entry; });
+  for (std::size_t i = 1; i < queue.size(); ++i) {
+    queue[i].up_to = several_node(rank);
+    nodes_[queue[i].up_to].hard = {{queue[i - 1].up_to, rank}, {queue[i].node, rank}};
+  }
+}
+
+void WaitGraph::link_absent(std::uint32_t index, std::int32_t rank) {
+  const auto queue = queues_.find(rank);
+  const std::uint32_t to =
+      queue == queues_.end() ? rank_node(WaitKind::idle_rank, rank) : queue->second.back().up_to;
+  nodes_[index].hard.push_back({to, rank});
 }
 
 // What the rank issued before this entry and still waits for may hold this entry up.
 void WaitGraph::link_older(std::uint32_t index, std::int32_t rank, std::uint32_t entry) {
-  for (const std::uint32_t wait : waits_of(rank)) {
-    const WaitNode& other = nodes_[wait];
-    std::optional<std::uint32_t> at;
-    if (other.kind == WaitKind::collective) {
-      at = fleet_.find(rank)->find(other.group, other.seq);
-    } else {
-      at = other.from == rank ? other.sent : other.received;
-    }
-    if (wait != index && at && *at < entry) nodes_[index].soft.push_back({wait, rank});
+  const auto queue = queues_.find(rank);
+  if (queue == queues_.end()) return;
+  const auto later = std::lower_bound(
+      queue->second.begin(), queue->second.end(), entry,
+      [](const Queued& queued, std::uint32_t wanted) { return queued.entry < wanted; });
+  if (later == queue->second.begin()) return;
+  nodes_[index].soft.push_back({std::prev(later)->up_to, rank});
+}
+
+// A number of messages counts from 1; where it is not told, each stands alone.
+std::optional<WaitGraph::Batch> WaitGraph::batch_of(std::int32_t rank, const Queued& queued) const {
+  if (nodes_[queued.node].kind != WaitKind::message) return {};
+  const FlightEntry& entry = fleet_.find(rank)->entry(queued.entry);
+  if (entry.p2p_seq <= 0) return {};
+  return Batch{nodes_[queued.node].group, entry.p2p_seq};
+}
+
+// What holds a batch up: what was issued before it, and its messages of which one end is missing.
+std::uint32_t WaitGraph::batch_node(std::int32_t rank, const Batch& batch) {
+  const auto [place, added] = batches_.emplace(std::pair(rank, batch), 0);
+  if (!added) return place->second;
+  const std::vector<Queued>& queue = queues_.at(rank);
+  const auto is_member = [&](const Queued& queued) { return batch_of(rank, queued) == batch; };
+  const auto first = std::find_if(queue.begin(), queue.end(), is_member);
+  const auto last = std::find_if(queue.rbegin(), queue.rend(), is_member).base();
+  const std::uint32_t index = several_node(rank);
+  place->second = index;
+  std::ptrdiff_t between = 0;
+  if (first != queue.begin()) nodes_[index].hard.push_back({std::prev(first)->up_to, rank});
+  for (auto at = first; at < last; ++at) {
+    const WaitNode& node = nodes_[at->node];
+    const bool holds_up =
+        is_member(*at) ? !(node.sent && node.received) : ++between <= kBetweenFollowed;
+    if (holds_up) nodes_[index].hard.push_back({at->node, rank});
   }
+  return index;
+}
+
+// A batch ends as a whole, and its messages do not wait for each other where both ends are posted.
+void WaitGraph::link_batch(std::uint32_t index, std::int32_t rank, std::uint32_t entry) {
+  const auto& waiting = nodes_[index].waiting;
+  const bool waits = std::find(waiting.begin(), waiting.end(), rank) != waiting.end();
+  const auto batch = waits ? batch_of(rank, {entry, index, index}) : std::nullopt;
+  if (!batch) return link_older(index, rank, entry);
+  const std::uint32_t holders = batch_node(rank, *batch);
+  if (!nodes_[holders].hard.empty()) nodes_[index].soft.push_back({holders, rank});
 }
 
 void WaitGraph::link_collective(std::uint32_t index) {
-  // Copies: rank_node() may move the nodes.
+  // Copies: other nodes that are made on the way may move this one.
   const std::vector<std::int32_t> absent = nodes_[index].absent;
   const std::vector<std::int32_t> unknown = nodes_[index].unknown;
   const std::vector<std::int32_t> no_dump = nodes_[index].no_dump;
@@ -156,10 +224,11 @@ void WaitGraph::link_collective(std::uint32_t index) {
   for (const std::int32_t rank : unknown) {
     // Whoever waits for nothing at all has hardly issued this and gone on; what a cut file lost is
     // not known.
-    const bool cut = fleet_.find(rank)->dump().cut_at.has_value();
-    if (!cut && waits_of(rank).empty()) link_absent(index, rank);
-    for (const std::uint32_t wait : waits_of(rank)) {
-      if (wait != index) nodes_[index].soft.push_back({wait, rank});
+    const auto queue = queues_.find(rank);
+    if (queue != queues_.end()) {
+      nodes_[index].soft.push_back({queue->second.back().up_to, rank});
+    } else if (!fleet_.find(rank)->dump().cut_at) {
+      link_absent(index, rank);
     }
   }
   for (const std::int32_t rank : no_dump) {
@@ -185,22 +254,8 @@ void WaitGraph::link_message(std::uint32_t index) {
   };
   if (!node.sent) return peer(node.from);
   if (!node.received) return peer(node.to);
-  // Both ends are posted: a batch ends as a whole, so another message of it may be what waits.
-  for (const auto& [rank, entry] :
-       {std::pair(node.from, *node.sent), std::pair(node.to, *node.received)}) {
-    link_older(index, rank, entry);
-    const FlightRank& own = *fleet_.find(rank);
-    for (const std::uint32_t wait : waits_of(rank)) {
-      const WaitNode& other = nodes_[wait];
-      if (wait == index || other.kind != WaitKind::message || (other.sent && other.received)) {
-        continue;
-      }
-      const std::uint32_t at = other.from == rank ? *other.sent : *other.received;
-      const bool same_batch = own.entry(at).group == own.entry(entry).group &&
-                              own.entry(at).p2p_seq == own.entry(entry).p2p_seq;
-      if (same_batch) nodes_[index].soft.push_back({wait, rank});
-    }
-  }
+  link_batch(index, node.from, *node.sent);
+  link_batch(index, node.to, *node.received);
 }
 
 std::vector<bool> WaitGraph::reaching(const std::vector<std::uint32_t>& targets) const {
