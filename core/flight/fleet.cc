@@ -11,7 +11,7 @@ namespace muster {
 namespace {
 
 // A number beyond this in a file's name is no rank.
-constexpr std::int32_t kRanksMost = 1 << 20;
+constexpr std::int32_t kRanksMost = 1 << 16;
 
 // Where the last life of the process begins: numbers of records start again after a reset.
 std::size_t last_epoch(const FlightDump& dump) {
@@ -148,11 +148,10 @@ void FlightRank::fill_lanes() {
   std::vector<std::uint32_t> lane_of;
   std::vector<std::uint32_t> newest;  // of each lane: the group of the dump that it now stands for
   for (std::uint32_t g = 0; g < dump_->groups.size(); ++g) {
-    const auto same = std::find_if(lanes_.begin(), lanes_.end(), [&](const FlightLane& lane) {
-      return lane.group == groups_[g];
-    });
-    lane_of.push_back(static_cast<std::uint32_t>(same - lanes_.begin()));
-    if (same == lanes_.end()) {
+    const auto [same, added] =
+        lane_of_group_.emplace(groups_[g], static_cast<std::uint32_t>(lanes_.size()));
+    lane_of.push_back(same->second);
+    if (added) {
       lanes_.emplace_back();
       lanes_.back().group = groups_[g];
       newest.push_back(g);
@@ -225,10 +224,8 @@ std::optional<std::int64_t> FlightRank::age_ns(std::uint32_t index) const {
 }
 
 const FlightLane* FlightRank::lane(std::uint32_t group) const {
-  for (const FlightLane& lane : lanes_) {
-    if (lane.group == group) return &lane;
-  }
-  return nullptr;
+  const auto at = lane_of_group_.find(group);
+  return at == lane_of_group_.end() ? nullptr : &lanes_[at->second];
 }
 
 std::optional<std::uint32_t> FlightRank::find(std::uint32_t group, std::int64_t seq) const {

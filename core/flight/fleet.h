@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "core/flight/call.h"
@@ -115,6 +116,7 @@ class FlightRank {
   std::vector<Call> calls_;                // of each signature
   std::vector<std::uint64_t> entry_keys_;  // of each entry
   std::vector<FlightLane> lanes_;
+  std::unordered_map<std::uint32_t, std::uint32_t> lane_of_group_;
   std::optional<std::int64_t> last_sign_ns_;
 };
 

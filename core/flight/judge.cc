@@ -244,6 +244,14 @@ Suspicion FlightJudge::judge_disagreement(std::uint32_t index) {
         node.parties[0].ranks.size() * 4 >= present * 3 ? Confidence::high : Confidence::medium;
     suspicion.why =
         fmt::format("{} of {} ranks call the same", node.parties[0].ranks.size(), present);
+    // Most may be the odd ones: all but one log something.
+    const auto new_to_all = [&](const CallParty& party) {
+      return history().times(party.key) <= party.ranks.size();
+    };
+    if (new_to_all(node.parties[0]) && node.parties.size() == 2 && !new_to_all(node.parties[1])) {
+      suspicion.confidence = Confidence::medium;
+      suspicion.why += ", which nobody ever made before; the rest call the usual";
+    }
   } else {
     const Odd odd = odd_party(node);
     if (!odd.party) {
@@ -302,6 +310,7 @@ bool FlightJudge::somebody_is(FlightStatus status) const {
 
 bool FlightJudge::somebody_overdue() const {
   constexpr std::int64_t kNsPerMs = 1'000'000;
+  constexpr std::int64_t kCopyMs = 900'000;
   if (somebody_is(FlightStatus::timed_out)) return true;
   if (std::any_of(witnesses_.begin(), witnesses_.end(), [](const RankWitness& witness) {
         return witness.kind == WitnessKind::collective_timeout;
@@ -314,8 +323,11 @@ bool FlightJudge::somebody_overdue() const {
       const std::int64_t timeout_ms = rank.entry(i).timeout_ms;
       const auto age_ns = rank.age_ns(i);
       if (!rank.unfinished(i) || timeout_ms <= 0 || !age_ns) continue;
-      // The dump is written when the watchdog has seen it, or a little before, by hand.
-      if (*age_ns / kNsPerMs >= timeout_ms - timeout_ms / 10) return true;
+      // The watchdog writes the dump when the time is out, or somebody a little before. Much later
+      // is the time of a copy, and tells nothing.
+      const std::int64_t age_ms = *age_ns / kNsPerMs;
+      const std::int64_t late_ms = 2 * timeout_ms + kCopyMs;
+      if (age_ms >= timeout_ms - timeout_ms / 10 && age_ms <= late_ms) return true;
     }
     return false;
   });
@@ -331,6 +343,25 @@ std::optional<std::int64_t> FlightJudge::longest_wait_ns() const {
     }
   }
   return longest;
+}
+
+// All who wait in it have completed other calls since: it stands beside the work, not in its way.
+bool FlightJudge::goes_on_beside(const WaitNode& node) const {
+  return !node.waiting.empty() &&
+         std::all_of(node.waiting.begin(), node.waiting.end(), [&](std::int32_t r) {
+           const FlightRank& rank = *fleet_.find(r);
+           const auto entry = rank.find(node.group, node.seq);
+           if (!entry || graph_.waits_of(r).size() != 1) return false;
+           const auto last = static_cast<std::uint32_t>(rank.dump().entries.size() - 1);
+           return last > *entry && rank.status(last) == FlightStatus::done;
+         });
+}
+
+bool FlightJudge::waits_for_a_root(const WaitNode& node) const {
+  const CallParty& party = node.parties.front();
+  const FlightRank& first = *fleet_.find(party.ranks.front());
+  const CallFamily family = first.call(party.entry.front()).family;
+  return family == CallFamily::broadcast || family == CallFamily::scatter;
 }
 
 // A few are in a call that nobody else ever made: they may be the odd ones, or the first to come.
@@ -358,7 +389,9 @@ std::vector<FlightJudge::IdleRank> FlightJudge::idle_ranks() {
                                              lane->last_enqueued.value_or(0) <= 0 && !empty);
       row.never_in_group = row.never_in_group && never;
       if (node.kind != WaitKind::collective) continue;
+      if (goes_on_beside(node)) continue;
       row.by_collective = true;
+      row.only_one_way = row.only_one_way && waits_for_a_root(node);
       row.only_strange = row.only_strange && strange;
       row.forgetful = row.forgetful || fleet_.find(edge.carrier)->presence(node.group, node.seq) ==
                                            Presence::unknown;
@@ -372,13 +405,16 @@ std::vector<FlightJudge::IdleRank> FlightJudge::idle_ranks() {
 void FlightJudge::find_idle_ranks(std::vector<Suspicion>& out) {
   std::vector<IdleRank> plain, strange, messages;
   for (const IdleRank& row : idle_ranks()) {
-    (!row.by_collective ? messages : row.only_strange ? strange : plain).push_back(row);
+    const bool weak = !row.by_collective || row.only_one_way;
+    (weak ? messages : row.only_strange ? strange : plain).push_back(row);
   }
   if (!plain.empty()) out.push_back(judge_idle(plain));
   if (!messages.empty()) {
     out.push_back(judge_idle(messages));
-    // A receive may stand open by design.
-    out.back().confidence = std::min(out.back().confidence, Confidence::medium);
+    // A receive may stand open by design, workers may wait for a word of their root.
+    const bool sure = somebody_overdue();
+    out.back().confidence =
+        std::min(out.back().confidence, sure ? Confidence::medium : Confidence::low);
   }
   if (!strange.empty()) {
     out.push_back(judge_strange());
@@ -443,6 +479,7 @@ Suspicion FlightJudge::judge_idle(const std::vector<IdleRank>& idle) {
     suspicion.why =
         "others completed what this rank had not issued: its dump was written before theirs; dumps "
         "of one moment would tell";
+    suspicion.culprits.clear();
   }
   return suspicion;
 }

@@ -49,6 +49,7 @@ class FlightJudge {
     std::uint32_t node = 0;
     std::int32_t rank = 0;
     bool by_collective = false;  // something else than a message waits for it
+    bool only_one_way = true;    // and only for a broadcast or the like
     bool only_strange = true;    // and only calls of a few that nobody else ever made
     bool never_in_group = true;  // it has issued nothing in the groups where others wait
     bool forgetful = false;      // its ring may have forgotten that it did
@@ -57,6 +58,8 @@ class FlightJudge {
   Suspicion judge_strange();
   Suspicion judge_idle(const std::vector<IdleRank>& idle);
   bool is_strange(const WaitNode& node);
+  bool goes_on_beside(const WaitNode& node) const;
+  bool waits_for_a_root(const WaitNode& node) const;
   // Somebody has waited as long as its time-out, by the dumps or by a log.
   bool somebody_overdue() const;
   // Age of the oldest wait when its dump was written; nothing where that is not known.

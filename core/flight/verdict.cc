@@ -55,9 +55,9 @@ std::optional<std::int64_t> age_of(const FlightRank& rank, std::int64_t at_ns) {
 }
 
 // Whether the file was written while the rank was still at work: less time after its last sign of
-// life than twice its longest pause between two calls, or than a save takes where it saves. Only
-// told where the file's time is known.
-bool written_at_work(const FlightRank& rank) {
+// life than twice its longest pause between two calls, or than a save takes where anybody saves.
+// Only told where the file's time is known.
+bool written_at_work(const FlightRank& rank, bool saves) {
   constexpr std::int64_t kLeastNs = 2'000'000'000;
   constexpr std::int64_t kSaveNs = 120'000'000'000;  // a save or an evaluation may well take this
   constexpr std::int64_t kPauseNs = 30'000'000'000;  // a longer pause says nothing of the next one
@@ -66,8 +66,6 @@ bool written_at_work(const FlightRank& rank) {
   if (!dump.written_at || !rank.last_sign_ns()) return false;
   std::int64_t pause = 0;
   std::optional<std::int64_t> before;  // age of the entry before
-  const bool saves =
-      !dump.entries.empty() && outside_the_step(dump, dump.stacks[dump.entries.back().stack]);
   for (auto i = static_cast<std::uint32_t>(rank.first_entry()); i < dump.entries.size(); ++i) {
     const auto age = rank.age_ns(i);
     if (rank.status(i) == FlightStatus::timed_out) return false;
@@ -98,7 +96,12 @@ bool completed_just_now(const FlightRank& rank) {
 bool was_at_work(const FlightFleet& fleet) {
   const auto& ranks = fleet.ranks();
   const auto fresh = std::count_if(ranks.begin(), ranks.end(), completed_just_now);
-  return std::all_of(ranks.begin(), ranks.end(), written_at_work) ||
+  const bool saves = std::any_of(ranks.begin(), ranks.end(), [](const FlightRank& rank) {
+    const FlightDump& dump = rank.dump();
+    return !dump.entries.empty() && outside_the_step(dump, dump.stacks[dump.entries.back().stack]);
+  });
+  return std::all_of(ranks.begin(), ranks.end(),
+                     [&](const FlightRank& rank) { return written_at_work(rank, saves); }) ||
          static_cast<std::size_t>(fresh) * 2 >= ranks.size();
 }
 
@@ -112,10 +115,23 @@ bool nothing_was_issued(const FlightFleet& fleet) {
   });
 }
 
+// Dumps of different hours are of different runs, or of different attempts: the clocks of hosts do
+// not differ by so much. Nobody is accused out of such a mixture.
+bool of_one_time(const FlightFleet& fleet) {
+  constexpr std::int64_t kApartNs = 1'800'000'000'000;
+  std::optional<std::int64_t> first, last;
+  for (const FlightRank& rank : fleet.ranks()) {
+    const auto sign = rank.last_sign_ns();
+    if (!sign) continue;
+    first = std::min(first.value_or(*sign), *sign);
+    last = std::max(last.value_or(*sign), *sign);
+  }
+  return !first || *last / 2 - *first / 2 < kApartNs / 2;
+}
+
 FlightVerdict never_started(const FlightFleet& fleet) {
   FlightVerdict verdict;
   verdict.kind = FlightVerdictKind::never_started;
-  verdict.confidence = Confidence::medium;
   verdict.summary = fmt::format("no record in the dumps of {} ranks", fleet.ranks().size());
   verdict.why =
       "nobody has issued anything yet (storage, imports, compilation, start-up), or only "
@@ -190,6 +206,11 @@ FlightAnalysis analyze_flight(std::span<const FlightDump> dumps,
     for (const Suspicion& suspicion : judge.judge()) {
       analysis.verdicts.push_back(put_into_words(suspicion, fleet, graph, witnesses));
     }
+  }
+  if (!of_one_time(fleet)) {
+    for (FlightVerdict& verdict : analysis.verdicts) verdict.confidence = Confidence::low;
+    analysis.notes.push_back(
+        "the dumps end more than half an hour apart: they are not of one moment of one run");
   }
   if (auto silent = find_silent_mismatch(fleet)) {
     // Garbage that went through says more than a wait for which nobody is named.
