@@ -121,7 +121,8 @@ KernelJudgement xid_of(const KernelEvent& event) {
   if (row->code >= 144 && row->code <= 150) return nvlink_of(event);
   KernelJudgement out{row->cause, row->severity, row->confidence,
                       row->first, row->then,     std::string(row->meaning)};
-  if (event.caused_by) out.meaning += fmt::format(" after Xid {}", *event.caused_by);
+  if (event.caused_by)
+    out.meaning += fmt::format("; it names Xid {} as the reason", *event.caused_by);
   return out;
 }
 

@@ -42,6 +42,7 @@ constexpr Form kForms[] = {
     {Kind::gpu_lost, "fallen off the bus",
      "NVRM: GPU (?:at )?(?:PCI:)?" PCI ": GPU has fallen off the bus.*"},
     {Kind::gpu_init_failed, "RmInitAdapter", "NVRM: GPU " PCI ": RmInitAdapter failed.*"},
+    {Kind::gpu_init_failed, "probe of ", "nvidia: probe of " PCI " failed with error -\\d+.*"},
     {Kind::driver_mismatch, "API mismatch", "NVRM: API mismatch: .*"},
     {Kind::driver_noise,
      "NVRM: ", "NVRM: (?:kceIsGenXorHigherSupported|nvAssert(?:Ok)?Failed|nvCheck(?:Ok)?Failed).*"},
@@ -74,8 +75,8 @@ constexpr Form kForms[] = {
     {Kind::link_up, "link status", "\\S+: \\(slave " DISK "\\): link status definitely up.*"},
     {Kind::driver_noise, "ACCESS_REG", "mlx5_core " PCI ": mlx5_cmd.*ACCESS_REG\\(.*"},
     {Kind::nic_fault, "mlx5_core",
-     "mlx5_core " PCI
-     ".*(?:health compromised|wait_func.*[Tt]imeout|insufficient power on the PCIe slot).*"},
+     "mlx5_core " PCI ".*(?:health compromised|High temperature on "
+                      "sensors|wait_func.*[Tt]imeout|insufficient power on the PCIe slot).*"},
     {Kind::nic_fault, "NETDEV WATCHDOG",
      "NETDEV WATCHDOG: " DISK " .*transmit queue \\d+ timed out.*"},
     // Processes and memory
@@ -112,10 +113,14 @@ constexpr Form kForms[] = {
      "throttled.*"},
     // Storage
     {Kind::disk_error, "nvme nvme",
-     "nvme (?P<device>nvme\\d{1,4}): (?:I/O .*timeout|controller is down|Removing after probe "
+     "nvme (?P<device>nvme\\d{1,4}): (?:I/O .*timeout|controller is down|frozen state error "
+     "detected|Removing after probe "
      "failure|Device not ready|Disabling device after reset failure).*"},
     {Kind::disk_error, " error, dev ",
      "(?:\\w+: )?(?:I/O|critical (?:medium|target)) error, dev " DISK ", .*"},
+    {Kind::disk_error, "rejecting I/O",
+     "sd [\\d:]+: (?:\\[(?P<device>\\w{1,64})\\] )?rejecting I/O to (?:offline|dead) device.*"},
+    {Kind::disk_error, ": disabled", "(?P<device>ata\\d{1,4})\\.\\d\\d: disabled"},
     {Kind::fs_error, "fs error (device",
      "(?:EXT\\d-fs|F2FS-fs) error \\(device (?P<device>[^)]{1,64})\\).*"},
     {Kind::fs_error, "Remounting filesystem",
