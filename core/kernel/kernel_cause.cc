@@ -119,8 +119,9 @@ KernelJudgement xid_of(const KernelEvent& event) {
   if (row == nullptr) return {.meaning = "an Xid that this program does not know"};
   if (row->code == 154 && event.recovery) return recovery_of(*event.recovery);
   if (row->code >= 144 && row->code <= 150) return nvlink_of(event);
-  KernelJudgement out{row->cause, row->severity, row->confidence,
-                      row->first, row->then,     std::string(row->meaning)};
+  const XidAdvice& advice = row->advice;
+  KernelJudgement out{advice.cause, advice.severity, advice.confidence,
+                      advice.first, advice.then,     std::string(row->meaning)};
   if (event.caused_by)
     out.meaning += fmt::format("; it names Xid {} as the reason", *event.caused_by);
   return out;

@@ -76,7 +76,7 @@ constexpr Form kForms[] = {
     {Kind::driver_noise, "ACCESS_REG", "mlx5_core " PCI ": mlx5_cmd.*ACCESS_REG\\(.*"},
     {Kind::nic_fault, "mlx5_core",
      "mlx5_core " PCI ".*(?:health compromised|High temperature on "
-                      "sensors|wait_func.*[Tt]imeout|insufficient power on the PCIe slot).*"},
+     "sensors|wait_func.*[Tt]imeout|insufficient power on the PCIe slot).*"},
     {Kind::nic_fault, "NETDEV WATCHDOG",
      "NETDEV WATCHDOG: " DISK " .*transmit queue \\d+ timed out.*"},
     // Processes and memory

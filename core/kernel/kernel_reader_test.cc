@@ -63,13 +63,27 @@ std::string show_time(const KernelTime& time) {
 
 #define MSG "NVRM: Xid (PCI:0000:3b:00): 31, pid=70, name=python, x"
 
-TEST(KernelReader, Transports) {
-  const struct {
-    const char* name;
-    std::string line;
-    const char* host;  // null: no event
-    const char* time;
-  } rows[] = {
+struct WrapRow {
+  const char* name;
+  std::string line;
+  const char* host;  // null: no event
+  const char* time;
+};
+
+void try_wraps(std::span<const WrapRow> rows) {
+  for (const WrapRow& row : rows) {
+    const auto events = read(row.line).events;
+    ASSERT_EQ(events.size(), row.host == nullptr ? 0u : 1u) << row.name;
+    if (row.host == nullptr) continue;
+    EXPECT_EQ(show(events[0]),
+              fmt::format("xid {}/0000:3b:00.0 code=31 pid=70 name=python", row.host))
+        << row.name;
+    EXPECT_EQ(show_time(events[0].time), row.time) << row.name;
+  }
+}
+
+TEST(KernelReader, WhatIsNoWrapOfTheKernel) {
+  const WrapRow rows[] = {
       // Somebody speaks of a kernel message.
       {"a trainer's log", "2026-08-01 10:00:00,1 INFO saw " MSG, nullptr, ""},
       {"another program's tag", "Aug  1 10:00:00 n3 watcher[7]: " MSG, nullptr, ""},
@@ -92,7 +106,12 @@ TEST(KernelReader, Transports) {
       {"hour 25", "2026-08-01T25:00:00Z n3 kernel: " MSG, "n3", "-"},
       {"zone of two places", "2026-08-01 10:00:00 IST n3 kernel: " MSG, "n3",
        "2026-08-01T10:00:00.000Z"},
-      // Good ones.
+  };
+  try_wraps(rows);
+}
+
+TEST(KernelReader, Wraps) {
+  const WrapRow rows[] = {
       {"bare", MSG, "", "-"},
       {"dmesg", "[   12.500000] " MSG, "", "- boot=12.5"},
       {"dmesg with the caller", "[   12.500000][ T1234] " MSG, "", "- boot=12.5"},
@@ -142,15 +161,7 @@ TEST(KernelReader, Transports) {
       {"grep", "var/log/kern.log:Aug  1 10:00:00 n3 kernel: " MSG, "n3",
        "2026-08-01T10:00:00.000Z"},
   };
-  for (const auto& row : rows) {
-    const auto events = read(row.line).events;
-    ASSERT_EQ(events.size(), row.host == nullptr ? 0u : 1u) << row.name;
-    if (row.host == nullptr) continue;
-    EXPECT_EQ(show(events[0]),
-              fmt::format("xid {}/0000:3b:00.0 code=31 pid=70 name=python", row.host))
-        << row.name;
-    EXPECT_EQ(show_time(events[0].time), row.time) << row.name;
-  }
+  try_wraps(rows);
 }
 
 // dmesg -H tells the minute once and then the steps from line to line.
@@ -333,20 +344,13 @@ TEST(KernelReader, PcieAndNetwork) {
   try_rows(rows);
 }
 
-TEST(KernelReader, ProcessesHostAndStorage) {
+TEST(KernelReader, Processes) {
   const FormRow rows[] = {
       {"who asked for memory", "python invoked oom-killer: gfp_mask=0x14000c0, order=0", ""},
       {"reaper", "oom_reaper: reaped process 7 (python), now anon-rss:0kB", ""},
       {"cut in the pid", "Out of memory: Killed process 93", ""},
       {"a shell's", "Killed process 93", ""},
-      {"cooled down", "CPU3: Core temperature/speed normal", ""},
       {"cut in the task", "INFO: task python:18 blocked", ""},
-      {"EDAC at boot", "EDAC MC0: Giving out device to module skx_edac", ""},
-      {"mount", "XFS (nvme0n1): Ending clean mount", ""},
-      {"mounted", "EXT4-fs (nvme0n1p1): mounted filesystem with ordered data mode", ""},
-      {"found", "nvme nvme0: 128/0/0 default/read/poll queues", ""},
-      {"no medium", "blk_update_request: I/O error, dev fd0, sector 0 op 0x0", ""},
-      {"cut server", "nfs: server 10.77", ""},
       {"memory",
        "Out of memory: Killed process 9382 (pt_data_worker) total-vm:1kB, anon-rss:2kB, UID:0",
        "oom_kill pid=9382 name=pt_data_worker"},
@@ -368,6 +372,19 @@ TEST(KernelReader, ProcessesHostAndStorage) {
        "segfault pid=77 name=python"},
       {"trap", "traps: pt_worker[77] general protection fault ip:7f sp:7f error:0 in a.so",
        "segfault pid=77 name=pt_worker"},
+  };
+  try_rows(rows);
+}
+
+TEST(KernelReader, HostAndStorage) {
+  const FormRow rows[] = {
+      {"cooled down", "CPU3: Core temperature/speed normal", ""},
+      {"EDAC at boot", "EDAC MC0: Giving out device to module skx_edac", ""},
+      {"mount", "XFS (nvme0n1): Ending clean mount", ""},
+      {"mounted", "EXT4-fs (nvme0n1p1): mounted filesystem with ordered data mode", ""},
+      {"found", "nvme nvme0: 128/0/0 default/read/poll queues", ""},
+      {"no medium", "blk_update_request: I/O error, dev fd0, sector 0 op 0x0", ""},
+      {"cut server", "nfs: server 10.77", ""},
       {"logged", "mce: [Hardware Error]: Machine check events logged", "machine_check corrected"},
       {"processor", "mce: [Hardware Error]: CPU 3: Machine Check Exception: 5 Bank 4: b200",
        "machine_check fatal"},

@@ -31,15 +31,18 @@ enum class XidSide : std::uint8_t {
   unused,       // not raised by data-center GPUs of today
 };
 
-struct XidRow {
-  std::uint16_t code;
-  XidSide side;
-  // What the number alone, in one line, is evidence for; the cause of a single line, see
-  // kernel_cause.h.
+// What the number alone, in one line, is evidence for (see kernel_cause.h).
+struct XidAdvice {
   Cause cause;
   Severity severity;
   Confidence confidence;
   Action first, then;  // Action::none: nothing (more) to do
+};
+
+struct XidRow {
+  std::uint16_t code;
+  XidSide side;
+  XidAdvice advice;
   std::string_view meaning;
 };
 

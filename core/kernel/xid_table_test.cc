@@ -20,9 +20,9 @@ TEST(XidTable, EveryCodeOnceAndInOrder) {
 
 TEST(XidTable, RowsAreWhatTheTablesOfCausesAndActionsAllow) {
   for (const XidRow& row : xid_table()) {
-    EXPECT_TRUE(cause_row(row.cause).allows(row.severity)) << row.code;
+    EXPECT_TRUE(cause_row(row.advice.cause).allows(row.advice.severity)) << row.code;
     EXPECT_FALSE(row.meaning.empty()) << row.code;
-    EXPECT_TRUE(row.first != Action::none || row.then == Action::none) << row.code;
+    EXPECT_TRUE(row.advice.first != Action::none || row.advice.then == Action::none) << row.code;
   }
 }
 
@@ -32,11 +32,12 @@ TEST(XidTable, ProgramsAndNoticesDrainNobody) {
     const bool gentle = row.side == XidSide::application || row.side == XidSide::none ||
                         row.side == XidSide::unused || row.side == XidSide::either;
     if (!gentle) continue;
-    for (const Action action : {row.first, row.then}) {
+    for (const Action action : {row.advice.first, row.advice.then}) {
       EXPECT_NE(action, Action::drain_host) << row.code;
       EXPECT_NE(action, Action::replace_gpu) << row.code;
     }
-    EXPECT_TRUE(row.severity < Severity::critical || row.side == XidSide::either) << row.code;
+    EXPECT_TRUE(row.advice.severity < Severity::critical || row.side == XidSide::either)
+        << row.code;
   }
 }
 
@@ -70,7 +71,7 @@ TEST(XidTable, CodesThatPeopleKnow) {
   };
   for (const auto& row : rows) {
     EXPECT_EQ(find_xid(row.code)->side, row.side) << row.code;
-    EXPECT_EQ(find_xid(row.code)->cause, row.cause) << row.code;
+    EXPECT_EQ(find_xid(row.code)->advice.cause, row.cause) << row.code;
   }
 }
 
