@@ -31,6 +31,12 @@ KernelEvent device(Kind kind, const char* name) {
   return event;
 }
 
+KernelEvent told(Kind kind, const char* text) {
+  KernelEvent event = of(kind);
+  event.text = text;
+  return event;
+}
+
 KernelEvent recovery(GpuRecovery what) {
   KernelEvent event = of(Kind::xid, 154);
   event.recovery = what;
@@ -85,6 +91,9 @@ TEST(KernelCause, NobodyIsAccused) {
        Confidence::medium},
       {"link down", of(Kind::link_down), Cause::ib_link_faulty, Severity::critical,
        Confidence::low},
+      {"slot narrower than its card",
+       told(Kind::pcie_limited, "pci 0000:5e:00.0: 31.5 Gb/s available PCIe bandwidth, limited by"),
+       Cause::pcie_link_degraded, Severity::warning, Confidence::low},
       {"blocked", of(Kind::hung_task), Cause::undetermined, Severity::warning, Confidence::low},
       {"some device is gone", device(Kind::device_lost, "xhci_hcd"), Cause::undetermined,
        Severity::critical, Confidence::low},
@@ -118,6 +127,8 @@ TEST(KernelCause, SomebodyIs) {
        Severity::critical, Confidence::medium},
       {"disk", device(Kind::disk_error, "nvme0"), Cause::nvme_failing, Severity::critical,
        Confidence::medium},
+      {"lanes lost", told(Kind::pcie_limited, "mlx5_core 0000:5e:00.0: limited width: x4 < x16"),
+       Cause::pcie_link_degraded, Severity::warning, Confidence::medium},
       {"other disk", device(Kind::disk_error, "sda"), Cause::undetermined, Severity::warning,
        Confidence::medium},
       {"memory of the host", of(Kind::memory_error, {}, kFatal), Cause::undetermined,

@@ -28,7 +28,7 @@ struct Pattern : RE2 {
 
 struct Patterns {
   Pattern level{R"(<\d{1,3}>(?:1 )?)"};
-  Pattern facility{R"(\w+ *:\w+ *: ?)"};
+  Pattern facility{R"(kern *:\w+ *: ?)"};
   Pattern kmsg{R"(\d{1,4},\d{1,20},(\d{1,18}),[^;]{1,64};)"};
   Pattern since_boot{R"(\[ *(\d{1,9}\.\d{1,9})(?: *<[^>]{0,32}>)?\] ?(?:\[ *[TC]\d+\] ?)?)"};
   Pattern ctime{R"(\[(\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4})\] ?)"};
@@ -38,7 +38,7 @@ struct Patterns {
   Pattern iso{R"((?:\w{3} )?(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?))"
               R"( ?(Z|UTC|[+-]\d\d:?\d\d|GMT|[A-Z]{2,4}T)? )"};
   Pattern unix{R"((\d{9,11})\.(\d{6}) )"};
-  Pattern host{R"((\S{1,255}) kernel(?:\[\d+\])?: ?)"};
+  Pattern host{R"((\S{1,255}) (?:kern\.\w+ )?kernel(?:\[\d+\])?: ?)"};
   Pattern structured{R"((\S{1,255}) kernel \S+ \S+ (?:-|\[[^\]]*\]) ?)"};
   Pattern stream{R"((?:stdout|stderr) [FP] )"};
   Pattern file{R"(([\w./@-]{1,255}): ?)"};
@@ -66,6 +66,14 @@ std::optional<Duration> seconds(const Piece& text) {
   const auto value = parse_double(view(text));
   if (!value) return std::nullopt;
   return seconds_to_duration(*value);
+}
+
+// Whether "HOST kernel" may stand at the front: most messages have no such word there.
+bool names_kernel(std::string_view text) {
+  constexpr std::size_t kMostHost = 255;
+  constexpr std::string_view kWord = " kern";  // "kernel:", "kern.warn kernel:"
+  const std::size_t blank = text.substr(0, kMostHost + 1).find(' ');
+  return blank != std::string_view::npos && text.substr(blank).starts_with(kWord);
 }
 
 bool is_digit(char c) {
@@ -201,14 +209,17 @@ bool KernelEnvelope::take_stamp(std::string_view& text, KernelLine& out) {
       return true;
     }
   }
-  if (take(text, patterns().iso, &first, &second)) {
+  // "2026-..." or "Sat 2026-...".
+  const bool maybe_iso = is_digit(text.front()) || (text.size() > 4 && is_digit(text[4]));
+  if (maybe_iso && take(text, patterns().iso, &first, &second)) {
     const std::string_view zone = view(second);
     // "CEST" and its like are names of more than one zone each.
     const bool known = zone == "Z" || zone == "UTC" || (!zone.empty() && zone.front() < 'A');
     set_wall(out, parse_timestamp(fmt::format("{}{}", view(first), known ? zone : "")));
     return true;
   }
-  if (take(text, patterns().syslog, &first, &second)) {
+  const bool maybe_syslog = text.size() > 3 && text[3] == ' ';
+  if (maybe_syslog && take(text, patterns().syslog, &first, &second)) {
     if (!out.time.at) out.time.at = dated(view(first), view(second));
     return true;
   }
@@ -257,11 +268,12 @@ KernelLine KernelEnvelope::read(std::string_view line) {
       if (!take_bracket(text, out)) break;
     } else if (c == '<') {
       if (!take(text, p.level)) break;
-    } else if (take_stamp(text, out) || take(text, p.stream)) {
+    } else if (take_stamp(text, out) || (text.starts_with("std") && take(text, p.stream))) {
       continue;
-    } else if (take(text, p.host, &first) || take(text, p.structured, &first)) {
+    } else if (names_kernel(text) &&
+               (take(text, p.host, &first) || take(text, p.structured, &first))) {
       out.host = std::string(view(first));
-    } else if (take(text, p.facility)) {
+    } else if (text.starts_with("kern ") && take(text, p.facility)) {
       continue;
     } else if (text.starts_with("kernel: ")) {
       text.remove_prefix(8);

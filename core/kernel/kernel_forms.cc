@@ -4,9 +4,11 @@
 
 #include <array>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "base/check.h"
 #include "base/limits.h"
 #include "base/text.h"
 
@@ -144,6 +146,8 @@ enum Group { kPci, kCode, kPid, kName, kDevice, kLink, kGrade, kGi, kCi, kRest, 
 constexpr std::array<std::string_view, kGroups> kGroupNames = {
     "pci", "code", "pid", "name", "device", "link", "grade", "gi", "ci", "rest"};
 
+constexpr std::size_t kMostGroups = 12;  // of one pattern, with the whole
+
 struct Compiled {
   const Form* form;
   std::unique_ptr<RE2> pattern;
@@ -232,7 +236,7 @@ bool is_no_disk(std::string_view device) {
 }
 
 KernelEvent event_of(const Compiled& compiled, std::string_view message,
-                     const std::vector<Piece>& found) {
+                     std::span<const Piece> found) {
   const auto text = [&](Group group) -> std::string_view {
     const int at = compiled.group[group];
     if (at == 0 || found[static_cast<std::size_t>(at)].data() == nullptr) return {};
@@ -264,10 +268,10 @@ std::optional<KernelEvent> read_kernel_message(std::string_view message) {
   const Piece text(message.data(), message.size());
   for (const Compiled& compiled : kCompiled) {
     if (message.find(compiled.form->word) == std::string_view::npos) continue;
-    std::vector<Piece> found(static_cast<std::size_t>(compiled.pattern->NumberOfCapturingGroups()) +
-                             1);
-    if (!compiled.pattern->Match(text, 0, text.size(), RE2::ANCHOR_BOTH, found.data(),
-                                 static_cast<int>(found.size()))) {
+    std::array<Piece, kMostGroups> found;
+    const int groups = compiled.pattern->NumberOfCapturingGroups() + 1;
+    MUSTER_CHECK(groups <= static_cast<int>(kMostGroups), "a place for every group");
+    if (!compiled.pattern->Match(text, 0, text.size(), RE2::ANCHOR_BOTH, found.data(), groups)) {
       continue;
     }
     KernelEvent event = event_of(compiled, message, found);
@@ -278,14 +282,27 @@ std::optional<KernelEvent> read_kernel_message(std::string_view message) {
 }
 
 std::string normal_pci(std::string_view text) {
-  static const RE2 kAddress(
-      "([0-9a-fA-F]{4}|[0-9a-fA-F]{8}):([0-9a-fA-F]{2}:[0-9a-fA-F]{2})(\\.[0-7])?");
-  std::string domain, device, function;
-  if (!RE2::FullMatch(Piece(text.data(), text.size()), kAddress, &domain, &device, &function)) {
-    return {};
+  std::string out = to_lower(text);
+  const std::size_t domain = out.find(':');
+  if (domain != 4 && domain != 8) return {};
+  const std::string_view rest = std::string_view(out).substr(domain);
+  // ":3b:00" or ":3b:00.0"
+  constexpr std::string_view kShape = ":hh:hh.o";
+  if (rest.size() != 6 && rest.size() != kShape.size()) return {};
+  const auto is_hex = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
+  for (std::size_t i = 0; i < domain; ++i) {
+    if (!is_hex(out[i])) return {};
   }
-  if (domain.size() == 8 && domain.starts_with("0000")) domain.erase(0, 4);
-  return to_lower(domain + ":" + device + (function.empty() ? ".0" : function));
+  for (std::size_t i = 0; i < rest.size(); ++i) {
+    const char shape = kShape[i];
+    const bool fits = shape == 'h'   ? is_hex(rest[i])
+                      : shape == 'o' ? rest[i] >= '0' && rest[i] <= '7'
+                                     : rest[i] == shape;
+    if (!fits) return {};
+  }
+  if (rest.size() == 6) out += ".0";
+  if (domain == 8 && out.starts_with("0000")) out.erase(0, 4);
+  return out;
 }
 
 }  // namespace muster

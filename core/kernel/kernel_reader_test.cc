@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "base/text.h"
 #include "base/timestamp.h"
+#include "core/kernel/kernel_forms.h"
 
 namespace muster {
 namespace {
@@ -128,6 +129,8 @@ TEST(KernelReader, Wraps) {
       {"syslog", "Aug  1 10:00:00 n3 kernel: " MSG, "n3", "2026-08-01T10:00:00.000Z"},
       {"syslog of last year", "Dec 31 10:00:00 n3 kernel: " MSG, "n3", "2025-12-31T10:00:00.000Z"},
       {"syslog with the boot time", "Aug 01 10:00:00 n3 kernel: [   12.500000] " MSG, "n3",
+       "2026-08-01T10:00:00.000Z boot=12.5"},
+      {"syslog of a small machine", "Aug  1 10:00:00 n3 kern.warn kernel: [ 12.5] " MSG, "n3",
        "2026-08-01T10:00:00.000Z boot=12.5"},
       {"syslog on the wire", "<4>Aug  1 10:00:00 n3 kernel: " MSG, "n3",
        "2026-08-01T10:00:00.000Z"},
@@ -422,6 +425,16 @@ TEST(KernelReader, HostAndStorage) {
        "server_back device=10.1.1.2@o2ib"},
   };
   try_rows(rows);
+}
+
+TEST(KernelReader, AddressesOfOneForm) {
+  for (const char* bad : {"", "0000", "0000:3b", "0000:3b:00.8", "0000:3b:00.", "00000:3b:00",
+                          "0000:3g:00", "0000-3b:00", "0000:3b:00.0 "}) {
+    EXPECT_EQ(normal_pci(bad), "") << bad;
+  }
+  EXPECT_EQ(normal_pci("0000:3B:00"), "0000:3b:00.0");
+  EXPECT_EQ(normal_pci("00000000:3B:00.1"), "0000:3b:00.1");
+  EXPECT_EQ(normal_pci("00010000:3b:00"), "00010000:3b:00.0");
 }
 
 // Lines that belong together.
