@@ -166,7 +166,15 @@ void KernelEnvelope::follow(std::string_view line) {
     if (at == std::string_view::npos || line[at] != '+') return;
     Piece step;
     if (!take(text, patterns().step, &step)) return;
-    if (const auto by = seconds(step); by && stepped_) *stepped_ += *by;
+    const auto by = seconds(step);
+    if (!by || !stepped_) return;
+    // A minute and more is told as a time; a sum of steps that leads out of the calendar is none.
+    constexpr WallTime kEnd = WallTime(std::chrono::hours(24 * 365 * 200));
+    if (*by > std::chrono::hours(1) || *stepped_ > kEnd) {
+      stepped_.reset();
+    } else {
+      *stepped_ += *by;
+    }
     return;
   }
   // "[May15 06:30] ": a step of a minute or more.
@@ -203,9 +211,12 @@ bool KernelEnvelope::take_stamp(std::string_view& text, KernelLine& out) {
       return true;
     }
     if (take(text, patterns().unix, &first, &second)) {
-      set_wall(out, ParsedTime{WallTime(std::chrono::microseconds(
-                                   *parse_int(view(first)) * 1'000'000 + *parse_int(view(second)))),
-                               true, true});
+      constexpr std::int64_t kMostSeconds = 4'000'000'000;  // the year 2096
+      const auto whole = parse_int(view(first)), micros = parse_int(view(second));
+      if (whole && micros && *whole <= kMostSeconds && !out.time.at) {
+        out.time.at = WallTime(std::chrono::seconds(*whole) + std::chrono::microseconds(*micros));
+        out.time.has_zone = true;
+      }
       return true;
     }
   }

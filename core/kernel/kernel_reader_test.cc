@@ -105,6 +105,8 @@ TEST(KernelReader, WhatIsNoWrapOfTheKernel) {
       {"month of nowhere", "Abc  1 10:00:00 n3 kernel: " MSG, "n3", "-"},
       {"day 32", "Aug 32 10:00:00 n3 kernel: " MSG, "n3", "-"},
       {"hour 25", "2026-08-01T25:00:00Z n3 kernel: " MSG, "n3", "-"},
+      {"seconds beyond the calendar", "99999999999.500000 n3 kernel: " MSG, "n3", "-"},
+      {"boot that lasts for ever", "4,1,999999999999999999,-;" MSG, "", "- boot=4503599627.370496"},
       {"zone of two places", "2026-08-01 10:00:00 IST n3 kernel: " MSG, "n3",
        "2026-08-01T10:00:00.000Z"},
   };
@@ -178,6 +180,11 @@ TEST(KernelReader, StepsFromLineToLine) {
   EXPECT_EQ(show_time(events[1].time), "2026-08-01T10:00:03.500Z");
   EXPECT_EQ(show_time(events[2].time), "2026-08-01T10:02:00.000Z");
   EXPECT_EQ(events[2].line, 5u);
+}
+
+TEST(KernelReader, StepsThatAreNone) {
+  std::string log = "[Aug 1 10:00] boring\n[+999999999.5] boring\n[  +1.000000] " MSG;
+  EXPECT_EQ(show_time(read(log).events.at(0).time), "-");
 }
 
 struct FormRow {
