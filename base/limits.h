@@ -40,6 +40,10 @@ inline constexpr std::size_t kWitnessesOfRank = 16;
 inline constexpr std::size_t kWitnesses = 131072;
 // Notes of one log: each is a sentence for people.
 inline constexpr std::size_t kNotesOfLog = 16;
+// Events of one kernel log, and of one kind, code, part and process in it: a single GPU wrote
+// 168,924 lines of Xid 45 in two days, and beyond the first few only their number is news.
+inline constexpr std::size_t kKernelEvents = 65536;
+inline constexpr std::size_t kKernelEventsOfPart = 16;
 // Tracebacks that are open at one time in a log: one for each rank that writes into it.
 inline constexpr std::size_t kOpenTracebacks = 16384;
 // Bytes read from one HTTP answer.
