@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <set>
 #include <string_view>
 
@@ -44,11 +45,11 @@ void add_ranks_unknown(const std::vector<FlightDump>& dumps, Report& report) {
   std::size_t unknown = 0;
   for (const FlightDump& dump : dumps) {
     if (dump.rank || ++unknown > kFilesNamed) continue;
-    report.blind.push_back({dump.source, "whose dump this is is not known: left out", true});
+    report.blind.push_back({dump.source, "the rank of this dump is not known: left out", true});
   }
   if (unknown > kFilesNamed) {
     report.blind.push_back({fmt::format("{} more dumps", unknown - kFilesNamed),
-                            "whose they are is not known: left out", true});
+                            "their ranks are not known: left out", true});
   }
 }
 
@@ -73,7 +74,27 @@ void add_ends_unknown(const std::vector<FlightDump>& dumps, Report& report) {
   }
   report.blind.push_back(
       {fmt::format("{} of {} dumps", blind, dumps.size()),
-       fmt::format("{} does not record which calls ended: waits in them cannot be seen", names),
+       fmt::format("no word on which calls ended ({}): waits in them cannot be seen", names),
+       true});
+}
+
+// What has no number in its group cannot be matched with what others called.
+void add_unnumbered(const std::vector<FlightDump>& dumps, Report& report) {
+  std::size_t open = 0, files = 0;
+  for (const FlightDump& dump : dumps) {
+    const auto here =
+        std::count_if(dump.entries.begin(), dump.entries.end(), [](const FlightEntry& entry) {
+          return entry.seq == FlightEntry::kAbsent && !entry.is_p2p && !entry.retired &&
+                 entry.state != FlightState::completed;
+        });
+    open += static_cast<std::size_t>(here);
+    files += here > 0 ? 1 : 0;
+  }
+  if (open == 0) return;
+  report.blind.push_back(
+      {fmt::format("{} of {} dumps", files, dumps.size()),
+       fmt::format("records without a number that have not ended ({}): who waits there is not seen",
+                   open),
        true});
 }
 
@@ -107,6 +128,7 @@ Result<TraceAnswer> trace_once(const TraceRequest& request, Files& files) {
     report.notes = coverage_notes(analysis);
     add_ranks_unknown(input->dumps, report);
     add_ends_unknown(input->dumps, report);
+    add_unnumbered(input->dumps, report);
     add_dump_notes(input->dumps, report.notes);
     if (request.timeline && !analysis.verdicts.empty()) {
       answer.timeline = flight_timeline(input->dumps, analysis.verdicts.front());
