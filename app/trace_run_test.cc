@@ -22,9 +22,9 @@ struct DumpOptions {
 
 std::string dump(const DumpOptions& options = {}) {
   return fmt::format(
-      R"({{"version":"2.10","pg_config":{{"0":{{"name":"0","desc":"default_pg","ranks":"[0, 1]"}}}},)"
-      R"("entries":[{{"record_id":0,"process_group":["0","default_pg"],"collective_seq_id":{},)"
-      R"("profiling_name":"{}:all_reduce","state":"{}","retired":{}}}]}})",
+      R"({{"version":"2.10","pg_config":{{"0":{{"name":"0","desc":"default_pg",)"
+      R"("ranks":"[0, 1]"}}}},"entries":[{{"record_id":0,"process_group":["0","default_pg"],)"
+      R"("collective_seq_id":{},"profiling_name":"{}:all_reduce","state":"{}","retired":{}}}]}})",
       options.seq, options.library, options.done ? "completed" : "scheduled", options.done);
 }
 
