@@ -47,7 +47,8 @@ bool is_right(const FlightAnalysis& analysis, const SimulatedFlight& truth) {
   if (analysis.verdicts.empty()) return false;
   const FlightVerdict& first = analysis.verdicts.front();
   const std::vector<std::int32_t> wanted(truth.culprits.begin(), truth.culprits.end());
-  const bool crossed = first.kind == FlightVerdictKind::deadlock_cycle &&
+  const bool crossed = truth.fault == FaultKind::p2p_order &&
+                       first.kind == FlightVerdictKind::deadlock_cycle &&
                        first.culprits.size() == 2 && holds_all(first.culprits, truth.culprits);
   return (first.culprits == wanted || crossed) &&
          std::find(truth.accepted.begin(), truth.accepted.end(), first.kind) !=

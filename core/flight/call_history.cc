@@ -28,9 +28,9 @@ std::uint64_t class_of(const FleetGroup& group) {
 
 }  // namespace
 
-CallHistory::CallHistory(const FlightFleet& fleet) : fleet_(fleet) {
+CallHistory::CallHistory(const FlightFleet& fleet) {
   for (const FleetGroup& group : fleet.groups()) group_class_.push_back(class_of(group));
-  for (const FlightRank& rank : fleet.ranks()) count_runs(rank);
+  for (const FlightRank& rank : fleet.ranks()) count_runs(fleet, rank);
 }
 
 std::uint64_t CallHistory::token(const FlightRank& rank, std::uint32_t index) const {
@@ -47,14 +47,19 @@ std::uint64_t CallHistory::token(const FlightRank& rank, std::uint32_t index) co
   return mix(hash, group_class_[rank.group_of(entry)]);
 }
 
-void CallHistory::count_runs(const FlightRank& rank) {
+void CallHistory::count_runs(const FlightFleet& fleet, const FlightRank& rank) {
   std::vector<Run> runs;
   for (std::size_t i = rank.first_entry(); i < rank.dump().entries.size(); ++i) {
+    // Calls of a rank with itself are its own affair.
+    const FlightEntry& entry = rank.dump().entries[i];
+    if (fleet.groups()[rank.group_of(entry)].ranks.size() < 2) continue;
     const std::uint64_t now = token(rank, static_cast<std::uint32_t>(i));
     ++keys_[rank.key(static_cast<std::uint32_t>(i))];
-    auto& users = users_[now];
-    if (users.size() < kUsersKept && (users.empty() || users.back() != rank.rank())) {
-      users.push_back(rank.rank());
+    Users& users = users_[now];
+    if (users.count == 0 || users.last != rank.rank()) {
+      ++users.count;
+      users.last = rank.rank();
+      if (users.first.size() < kUsersKept) users.first.push_back(rank.rank());
     }
     if (runs.empty() || runs.back().token != now) runs.push_back({now, 0});
     ++runs.back().length;
@@ -87,9 +92,11 @@ bool CallHistory::seen_elsewhere(const FlightRank& rank, std::uint32_t entry,
                                  const std::vector<std::int32_t>& except) const {
   const auto at = users_.find(token(rank, entry));
   if (at == users_.end()) return false;
-  return std::any_of(at->second.begin(), at->second.end(), [&](std::int32_t user) {
-    return !std::binary_search(except.begin(), except.end(), user);
-  });
+  const Users& users = at->second;
+  return users.count > except.size() ||
+         std::any_of(users.first.begin(), users.first.end(), [&](std::int32_t user) {
+           return !std::binary_search(except.begin(), except.end(), user);
+         });
 }
 
 }  // namespace muster

@@ -16,9 +16,13 @@ class CallHistory {
  public:
   explicit CallHistory(const FlightFleet& fleet);
 
-  // How many turns of the rank's last calls (this call after that one; so many of one call in a
-  // row) happened once, and only there.
+  // How many of the rank's last turns before its first wait, that one included (this call after
+  // that one; so many of one call in a row), happened once, and only there.
   std::size_t novelty(std::int32_t rank) const;
+  // Groups that do the same on other ranks: of one size, alike in name but for digits.
+  bool same_class(std::uint32_t group, std::uint32_t other) const {
+    return group_class_[group] == group_class_[other];
+  }
   // How many entries of all rings called this (call_key of the whole batch).
   std::size_t times(std::uint64_t key) const;
   // Whether any rank but those in `except` (sorted) ever issued the call of this entry from this
@@ -33,12 +37,17 @@ class CallHistory {
   };
 
   std::uint64_t token(const FlightRank& rank, std::uint32_t entry) const;
-  void count_runs(const FlightRank& rank);
+  void count_runs(const FlightFleet& fleet, const FlightRank& rank);
 
-  const FlightFleet& fleet_;
   std::vector<std::uint64_t> group_class_;  // of each group of the fleet
-  std::unordered_map<std::uint64_t, std::vector<std::int32_t>> users_;  // of a token; the first few
-  std::unordered_map<std::uint64_t, std::uint32_t> turns_, keys_;       // how often
+  struct Users {
+    std::vector<std::int32_t> first;  // the first few
+    std::size_t count = 0;
+    std::int32_t last = 0;
+  };
+
+  std::unordered_map<std::uint64_t, Users> users_;                           // of a token
+  std::unordered_map<std::uint64_t, std::uint32_t> turns_, keys_;            // how often
   std::unordered_map<std::int32_t, std::vector<std::uint64_t>> last_turns_;  // by rank
 };
 

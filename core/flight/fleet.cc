@@ -49,9 +49,11 @@ const FlightGroup* group_without(const FlightDump& dump) {
   return nullptr;
 }
 
+// The description may be missing on some ranks; name and members are the group.
 std::string group_identity(const FlightGroup& group) {
-  std::string key = group.name + '\0' + group.description + '\0';
-  for (const std::int32_t rank : *group.ranks) key += fmt::format("{},", rank);
+  std::string key = group.name + '\0';
+  key.append(reinterpret_cast<const char*>(group.ranks->data()),
+             group.ranks->size() * sizeof(std::int32_t));
   return key;
 }
 
@@ -65,10 +67,13 @@ FlightRank::FlightRank(const FlightDump& dump, std::size_t first_entry,
   const auto& entries = dump.entries;
   wrapped_ = first_ > 0 || (!entries.empty() && entries.front().record_id > 0);
   calls_.reserve(dump.signatures.size());
+  std::vector<std::uint64_t> keys;
   for (const FlightSignature& signature : dump.signatures) {
     calls_.push_back(parse_call(signature.name));
-    keys_.push_back(call_key(signature));
+    keys.push_back(call_key(signature));
   }
+  entry_keys_.reserve(entries.size());
+  for (const FlightEntry& entry : entries) entry_keys_.push_back(keys[entry.signature]);
   set_status();
   inherit_from_batches();
   fill_lanes();
@@ -80,6 +85,7 @@ void FlightRank::set_status() {
   for (std::size_t i = first_; i < dump_->entries.size(); ++i) {
     const FlightEntry& e = dump_->entries[i];
     const Call& call = calls_[e.signature];
+    times_ = times_ || e.duration_ms >= 0 || e.state == FlightState::started;
     by_process_ = by_process_ || retired_means_done(call.library);
     for (const std::int64_t stamp : {e.created_ns, e.completed_seen_ns}) {
       if (stamp != FlightEntry::kAbsent) last_sign_ns_ = std::max(last_sign_ns_.value_or(0), stamp);
@@ -126,63 +132,96 @@ void FlightRank::inherit_from_batches() {
   }
 }
 
+// The end of a batch stands for all entries of its number, and its key for all of theirs.
+void FlightRank::add_collective(FlightLane& lane, std::uint32_t index) {
+  auto& list = lane.collectives;
+  const std::int64_t seq = entry(index).seq;
+  if (list.empty() || entry(list.back()).seq < seq) {
+    list.push_back(index);
+  } else if (entry(list.back()).seq == seq) {
+    entry_keys_[index] ^= entry_keys_[list.back()] * 0x100000001b3ULL;
+    list.back() = index;
+  }
+}
+
 void FlightRank::fill_lanes() {
-  constexpr std::uint32_t kNone = UINT32_MAX;
-  std::vector<std::uint32_t> lane_of(dump_->groups.size(), kNone);
-  for (std::size_t g = 0; g < dump_->groups.size(); ++g) {
+  std::vector<std::uint32_t> lane_of;
+  std::vector<std::uint32_t> newest;  // of each lane: the group of the dump that it now stands for
+  for (std::uint32_t g = 0; g < dump_->groups.size(); ++g) {
     const auto same = std::find_if(lanes_.begin(), lanes_.end(), [&](const FlightLane& lane) {
       return lane.group == groups_[g];
     });
-    lane_of[g] = static_cast<std::uint32_t>(same - lanes_.begin());
-    if (same == lanes_.end())
-      lanes_.push_back({.group = groups_[g],
-                        .collectives = {},
-                        .messages = {},
-                        .last_enqueued = {},
-                        .last_completed = {}});
-  }
-  for (std::size_t i = first_; i < dump_->entries.size(); ++i) {
-    const FlightEntry& e = dump_->entries[i];
-    FlightLane& lane = lanes_[lane_of[e.group]];
-    const CallFamily family = calls_[e.signature].family;
-    const bool message = family == CallFamily::send || family == CallFamily::receive;
-    const auto index = static_cast<std::uint32_t>(i);
-    if (message) {
-      lane.messages.push_back(index);
-    } else if (!e.is_p2p && e.seq != FlightEntry::kAbsent) {
-      auto& list = lane.collectives;
-      if (!list.empty() && dump_->entries[list.back()].seq >= e.seq) {
-        // The end of a batch stands for all entries of its number.
-        if (dump_->entries[list.back()].seq == e.seq) list.back() = index;
-        continue;
-      }
-      list.push_back(index);
+    lane_of.push_back(static_cast<std::uint32_t>(same - lanes_.begin()));
+    if (same == lanes_.end()) {
+      lanes_.emplace_back();
+      lanes_.back().group = groups_[g];
+      newest.push_back(g);
+    } else if (dump_->groups[g].pg_id >= dump_->groups[newest[lane_of[g]]].pg_id) {
+      newest[lane_of[g]] = g;  // made anew: its numbers start again
     }
   }
-  // Retirement comes late and out of order; calls of one group end in their order.
+  for (auto i = static_cast<std::uint32_t>(first_); i < dump_->entries.size(); ++i) {
+    const FlightEntry& e = entry(i);
+    FlightLane& lane = lanes_[lane_of[e.group]];
+    if (newest[lane_of[e.group]] != e.group) continue;
+    const CallFamily family = call(i).family;
+    const bool message = family == CallFamily::send || family == CallFamily::receive;
+    // Old formats do not say which batches are of messages.
+    const bool ends_messages =
+        family == CallFamily::coalesced && !lane.messages.empty() && lane.messages.back() + 1 == i;
+    if (message) {
+      lane.messages.push_back(i);
+    } else if (!e.is_p2p && !ends_messages && e.seq != FlightEntry::kAbsent) {
+      add_collective(lane, i);
+    }
+  }
+  trim_batches();
+  read_status(newest);
+}
+
+// A ring that has turned over may begin inside a batch, a cut file may end in one.
+void FlightRank::trim_batches() {
   for (FlightLane& lane : lanes_) {
+    auto& list = lane.collectives;
+    const bool batches = std::any_of(list.begin(), list.end(), [&](std::uint32_t index) {
+      return call(index).family == CallFamily::coalesced;
+    });
+    if (batches && wrapped_) list.erase(list.begin());
+    if (batches && dump_->cut_at && !list.empty()) list.pop_back();
+    // Retirement comes late and out of order; calls of one group end in their order.
     bool later_done = false;
-    for (std::size_t i = by_process_ ? lane.collectives.size() : 0; i-- > 0;) {
-      FlightStatus& status = status_[lane.collectives[i]];
+    for (std::size_t i = by_process_ ? list.size() : 0; i-- > 0;) {
+      FlightStatus& status = status_[list[i]];
       later_done = later_done || status == FlightStatus::done;
       if (later_done && status == FlightStatus::pending) status = FlightStatus::done;
     }
   }
-  for (std::size_t g = 0; g < dump_->groups.size(); ++g) {
-    FlightLane& lane = lanes_[lane_of[g]];
-    const FlightGroup& told = dump_->groups[g];
-    // Old formats write garbage, hooks write numbers of the process: only what can be is kept.
-    constexpr std::int64_t kGarbage = 1'000'000'000'000;
-    const bool empty = lane.collectives.empty();
-    const std::int64_t most = !empty        ? entry(lane.collectives.back()).seq + 2
-                              : by_process_ ? FlightEntry::kAbsent
-                                            : kGarbage;
+}
+
+// Old formats write garbage: only what can be is kept. Hooks write numbers of the process, which
+// compare with nothing.
+void FlightRank::read_status(const std::vector<std::uint32_t>& group_of_lane) {
+  constexpr std::int64_t kGarbage = 1'000'000'000'000;
+  for (std::size_t l = 0; l < lanes_.size() && !by_process_; ++l) {
+    FlightLane& lane = lanes_[l];
+    const FlightGroup& told = dump_->groups[group_of_lane[l]];
+    const std::int64_t newest =
+        lane.collectives.empty() ? kGarbage : entry(lane.collectives.back()).seq;
     const auto possible = [&](std::optional<std::int64_t> v) {
-      return v && *v >= -1 && *v <= most;
+      return v && *v >= -1 && *v - 2 <= newest;
     };
     if (possible(told.last_enqueued)) lane.last_enqueued = told.last_enqueued;
     if (possible(told.last_completed)) lane.last_completed = told.last_completed;
   }
+}
+
+std::optional<std::int64_t> FlightRank::age_ns(std::uint32_t index) const {
+  std::int64_t age = 0;
+  if (!dump_->written_at || entry(index).created_ns == FlightEntry::kAbsent) return {};
+  if (__builtin_sub_overflow(wall_to_ns(*dump_->written_at), entry(index).created_ns, &age)) {
+    return {};
+  }
+  return age;
 }
 
 const FlightLane* FlightRank::lane(std::uint32_t group) const {
@@ -262,17 +301,6 @@ bool FlightRank::forgot_unfinished(const FlightLane& lane) const {
   return true;
 }
 
-std::uint64_t FlightRank::key(std::uint32_t index) const {
-  std::uint64_t key = keys_[entry(index).signature];
-  const FlightEntry& last = entry(index);
-  for (std::uint32_t i = index; i-- > first_;) {
-    const FlightEntry& e = entry(i);
-    if (e.group != last.group || e.seq != last.seq || e.is_p2p) break;
-    key = key * 0x100000001b3ULL + keys_[e.signature];
-  }
-  return key;
-}
-
 // ---- all ranks ---------------------------------------------------------------------------------
 
 FlightFleet::FlightFleet(std::span<const FlightDump> dumps,
@@ -280,13 +308,15 @@ FlightFleet::FlightFleet(std::span<const FlightDump> dumps,
   const auto chosen = choose(dumps);
   std::vector<std::vector<std::uint32_t>> local;
   number_groups(chosen, local);
+  std::size_t earlier_lives = 0;
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     const std::size_t first = last_epoch(*chosen[i]);
-    if (first > 0) {
-      notes_.push_back(fmt::format("rank {}: {} records of an earlier life are left out",
-                                   *chosen[i]->rank, first));
-    }
+    if (first > 0) earlier_lives += 1;
     ranks_.emplace_back(*chosen[i], first, local[i]);
+  }
+  if (earlier_lives > 0) {
+    notes_.push_back(fmt::format(
+        "records of an earlier life of the process are left out in {} dumps", earlier_lives));
   }
   find_ends_by_error();
   find_missing(heard_of);
@@ -330,8 +360,15 @@ void FlightFleet::find_missing(std::span<const std::int32_t> heard_of) {
     for (std::int32_t r = 0; r < std::min(ranks_.back().rank(), kRanksMost); ++r) {
       if (find(r) == nullptr) missing.insert(r);
     }
-    for (const std::int32_t r : heard_of) {
-      if (find(r) == nullptr) missing.insert(r);
+    // A rank known from elsewhere extends them by no more than one: a log of another job may lie
+    // here.
+    std::int32_t most = ranks_.back().rank();
+    std::vector<std::int32_t> heard(heard_of.begin(), heard_of.end());
+    std::sort(heard.begin(), heard.end());
+    for (const std::int32_t r : heard) {
+      if (r != most + 1) continue;
+      missing.insert(r);
+      most = r;
     }
     // All of them are in the group of all.
     for (FleetGroup& group : groups_) {
@@ -389,7 +426,12 @@ void FlightFleet::number_groups(const std::vector<const FlightDump*>& chosen,
     for (const FlightGroup& group : dump->groups) {
       if (!tells_members(group)) continue;
       const auto id = static_cast<std::uint32_t>(groups_.size());
-      if (!known.emplace(group_identity(group), id).second) continue;
+      const auto [place, added] = known.emplace(group_identity(group), id);
+      if (!added) {
+        std::string& description = groups_[place->second].description;
+        if (description.empty()) description = group.description;
+        continue;
+      }
       groups_.push_back({group.name, group.description, *group.ranks, true});
       by_name[{group.name, group.description}].push_back(id);
     }

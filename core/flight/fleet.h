@@ -46,7 +46,6 @@ enum class Presence : std::uint8_t {
   passed,   // its ring has forgotten it: long done
   absent,   // not issued
   unknown,  // cannot be told from this dump
-  no_dump,
 };
 
 class FlightRank {
@@ -79,14 +78,18 @@ class FlightRank {
   // Whether the ring may have forgotten something unfinished of this lane: it has turned over, and
   // the oldest that it keeps has not ended.
   bool forgot_unfinished(const FlightLane& lane) const;
-  // What must be equal on all members: the whole batch where it is one.
-  std::uint64_t key(std::uint32_t index) const;
+  // What must be equal on all members: of the end of a batch, that of the whole batch.
+  std::uint64_t key(std::uint32_t index) const { return entry_keys_[index]; }
   // Newest time stamp in the dump, on this host's clock.
   std::optional<std::int64_t> last_sign_ns() const { return last_sign_ns_; }
   // Its collectives of the group after `seq` did not complete, whatever their state says.
   void end_by_error(std::uint32_t group, std::int64_t seq);
   // Its collectives of the group up to `seq` did complete: others went on after them.
   void complete_up_to(std::uint32_t group, std::int64_t seq);
+  // How old the entry was when the file was written; nothing where either time is not known.
+  std::optional<std::int64_t> age_ns(std::uint32_t index) const;
+  // Whether its dump tells when a call starts on the GPU.
+  bool times() const { return times_; }
   bool retirement_is_end() const { return by_process_; }
   bool unfinished(std::uint32_t index) const {
     return status_[index] != FlightStatus::done && status_[index] != FlightStatus::unknown;
@@ -96,6 +99,9 @@ class FlightRank {
   void set_status();
   void inherit_from_batches();
   void fill_lanes();
+  void add_collective(FlightLane& lane, std::uint32_t index);
+  void trim_batches();
+  void read_status(const std::vector<std::uint32_t>& lane_of);
 
   const FlightDump* dump_;
   std::size_t first_;
@@ -104,9 +110,10 @@ class FlightRank {
   // A back end without completion events: "retired" is the end, by error too, and the numbers of
   // pg_status count the works of the process, not of the group.
   bool by_process_ = false;
+  bool times_ = false;
   std::vector<FlightStatus> status_;
-  std::vector<Call> calls_;          // of each signature
-  std::vector<std::uint64_t> keys_;  // of each signature
+  std::vector<Call> calls_;                // of each signature
+  std::vector<std::uint64_t> entry_keys_;  // of each entry
   std::vector<FlightLane> lanes_;
   std::optional<std::int64_t> last_sign_ns_;
 };

@@ -14,9 +14,24 @@ constexpr std::array<std::string_view, 7> kForeign = {
     "/site-packages/", "/dist-packages/", "/torch/",  "/lib/python",
     "<frozen",         "<string>",        "importlib"};
 
-// Names of functions outside the step of training.
-constexpr std::array<std::string_view, 9> kOutside = {
-    "save", "checkpoint", "ckpt", "evaluate", "eval_", "validat", "destroy", "finali", "teardown"};
+// Words in the names of functions outside the step of training. "checkpointed" is none: activations
+// are recomputed inside the step.
+constexpr std::array<std::string_view, 14> kOutside = {
+    "save",     "saving",     "checkpoint", "ckpt",     "evaluate", "evaluation", "eval",
+    "validate", "validation", "destroy",    "finalize", "finish",   "teardown",   "shutdown"};
+// Own frames that are looked at, from the innermost: a helper and who called it.
+constexpr std::size_t kFramesLookedAt = 2;
+
+bool has_outside_word(std::string_view name) {
+  std::size_t from = 0;
+  while (from <= name.size()) {
+    const std::size_t to = std::min(name.find_first_of("_.<>", from), name.size());
+    const std::string_view word = name.substr(from, to - from);
+    if (std::find(kOutside.begin(), kOutside.end(), word) != kOutside.end()) return true;
+    from = to + 1;
+  }
+  return false;
+}
 
 bool is_foreign(const FlightFrame& frame) {
   return std::any_of(kForeign.begin(), kForeign.end(), [&](std::string_view part) {
@@ -55,13 +70,14 @@ std::uint64_t call_site(const FlightDump& dump, const FlightStack& stack) {
 }
 
 bool outside_the_step(const FlightDump& dump, const FlightStack& stack) {
-  return std::any_of(stack.begin(), stack.end(), [&](std::uint32_t index) {
-    const std::string& name = dump.frames[index].function;
-    // "checkpoint" recomputes activations inside the step: torch/utils/checkpoint.py.
-    if (dump.frames[index].file.find("torch/utils/checkpoint") != std::string::npos) return false;
-    return std::any_of(kOutside.begin(), kOutside.end(),
-                       [&](std::string_view word) { return name.find(word) != std::string::npos; });
-  });
+  std::size_t looked = 0;
+  for (const std::uint32_t index : stack) {
+    const FlightFrame& frame = dump.frames[index];
+    if (is_foreign(frame)) continue;
+    if (has_outside_word(frame.function)) return true;
+    if (++looked == kFramesLookedAt) break;
+  }
+  return false;
 }
 
 std::string describe_frame(const FlightFrame* frame) {

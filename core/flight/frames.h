@@ -17,8 +17,8 @@ const FlightFrame* user_frame(const FlightDump& dump, const FlightStack& stack);
 // (function, file, line). 0: no frames.
 std::uint64_t call_site(const FlightDump& dump, const FlightStack& stack);
 
-// Whether the stack stands outside the training step: a save, a checkpoint, an evaluation, a final
-// barrier, a tear-down.
+// Whether the stack stands outside the training step: a save, a checkpoint, an evaluation, a
+// tear-down; by the words in the names of the two innermost functions that are the user's own.
 bool outside_the_step(const FlightDump& dump, const FlightStack& stack);
 
 // "save_checkpoint train.py:310"; empty for nothing.

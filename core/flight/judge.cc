@@ -33,8 +33,9 @@ bool is_half_at_most(const Ranks& part, std::size_t whole) {
 
 }  // namespace
 
-FlightJudge::FlightJudge(const FlightFleet& fleet, const WaitGraph& graph)
-    : fleet_(fleet), graph_(graph) {}
+FlightJudge::FlightJudge(const FlightFleet& fleet, const WaitGraph& graph,
+                         std::span<const RankWitness> witnesses)
+    : fleet_(fleet), graph_(graph), witnesses_(witnesses) {}
 
 const CallHistory& FlightJudge::history() {
   if (!history_) history_ = std::make_unique<CallHistory>(fleet_);
@@ -149,27 +150,13 @@ std::optional<std::size_t> only_zero(const std::vector<std::size_t>& votes) {
 
 }  // namespace
 
-// Which party is the odd one where no majority tells: by what the ranks did before, then by what
-// the groups of the same kind did at the same number.
-std::optional<std::size_t> FlightJudge::odd_party(const WaitNode& node, std::string& why) {
-  std::vector<std::size_t> novel;
-  for (std::size_t p = 0; p < node.parties.size(); ++p) {
-    const Ranks& ranks = node.parties[p].ranks;
-    if (std::any_of(ranks.begin(), ranks.end(),
-                    [&](std::int32_t rank) { return history().novelty(rank) > 0; })) {
-      novel.push_back(p);
-    }
-  }
-  if (novel.size() == 1) {
-    why = "no majority; its order of calls was never seen before, that of the others always";
-    return novel.front();
-  }
+// Which party is the odd one where no majority tells: by what groups of the same kind did at the
+// same number; else by what the ranks did before, which is a hint: all may have been due to change.
+FlightJudge::Odd FlightJudge::odd_party(const WaitNode& node) {
   std::vector<std::size_t> votes(node.parties.size(), 0);
-  const FleetGroup& own = fleet_.groups()[node.group];
   for (std::uint32_t g = 0; g < fleet_.groups().size(); ++g) {
-    const FleetGroup& group = fleet_.groups()[g];
-    if (g == node.group || group.ranks.size() != own.ranks.size()) continue;
-    for (const std::int32_t member : group.ranks) {
+    if (g == node.group || !history().same_class(g, node.group)) continue;
+    for (const std::int32_t member : fleet_.groups()[g].ranks) {
       const FlightRank* rank = fleet_.find(member);
       const auto entry = rank == nullptr ? std::nullopt : rank->find(g, node.seq);
       for (std::size_t p = 0; entry && p < votes.size(); ++p) {
@@ -177,16 +164,27 @@ std::optional<std::size_t> FlightJudge::odd_party(const WaitNode& node, std::str
       }
     }
   }
+  if (const auto odd = only_zero(votes); odd && votes[1 - *odd] >= 2) {
+    return {odd, Confidence::medium,
+            "no majority in the group; groups of its kind called the other thing at this number"};
+  }
+  for (std::size_t p = 0; p < node.parties.size(); ++p) {
+    const Ranks& ranks = node.parties[p].ranks;
+    votes[p] = std::any_of(ranks.begin(), ranks.end(),
+                           [&](std::int32_t rank) { return history().novelty(rank) > 0; })
+                   ? 0
+                   : 1;
+  }
   if (const auto odd = only_zero(votes)) {
-    why = "no majority in the group; groups of the same size called the other thing at this number";
-    return odd;
+    return {odd, Confidence::low,
+            "no majority; its order of calls was never seen before, that of the others always"};
   }
   for (std::size_t p = 0; p < node.parties.size(); ++p) {
     const std::size_t times = history().times(node.parties[p].key);
     votes[p] = times > node.parties[p].ranks.size() ? times : 0;
   }
-  why = "no majority in the group; this call was never made before, the other one often";
-  return only_zero(votes);
+  return {only_zero(votes), Confidence::low,
+          "no majority in the group; this call was never made before, the other one often"};
 }
 
 // One call too many: after it the rank makes the call that the others make now.
@@ -238,23 +236,29 @@ Suspicion FlightJudge::judge_disagreement(std::uint32_t index) {
   std::size_t present = 0;
   for (const CallParty& party : node.parties) present += party.ranks.size();
   std::size_t norm = 0;
-  if (node.parties[0].ranks.size() * 2 > present) {
+  // Most of those that are in, and of all who should be: three of eight may be the odd ones.
+  const std::size_t members = fleet_.groups()[node.group].ranks.size() - node.no_dump.size();
+  if (node.parties[0].ranks.size() * 2 > std::max(present, members)) {
     // Two against one may be one and its partner; three against one are not.
     suspicion.confidence =
         node.parties[0].ranks.size() * 4 >= present * 3 ? Confidence::high : Confidence::medium;
     suspicion.why =
         fmt::format("{} of {} ranks call the same", node.parties[0].ranks.size(), present);
   } else {
-    const auto odd = odd_party(node, suspicion.why);
-    if (!odd || node.parties.size() != 2) {
+    const Odd odd = odd_party(node);
+    if (!odd.party) {
       suspicion.why =
           "no majority: the step counts of both sides, or their logs, would tell which one left "
           "the common order";
       return suspicion;
     }
-    norm = 1 - *odd;
-    suspicion.confidence = Confidence::medium;
+    norm = 1 - *odd.party;
+    suspicion.confidence = odd.confidence;
+    suspicion.why = odd.why;
   }
+  // The oldest format numbers groups on each rank alone: what it calls one group may be two.
+  const FleetGroup& group = fleet_.groups()[node.group];
+  if (!group.members_told && group.description.empty()) suspicion.confidence = Confidence::low;
   for (std::size_t p = 0; p < node.parties.size(); ++p) {
     if (p != norm) suspicion.culprits = merged(suspicion.culprits, node.parties[p].ranks);
   }
@@ -287,34 +291,6 @@ bool FlightJudge::older_than_its_peers(std::int32_t rank) const {
   return false;
 }
 
-// A few ranks wait in a call that nobody else ever makes: they are odd, not those who stay away.
-std::optional<Suspicion> FlightJudge::extra_call(const std::vector<std::uint32_t>& roots,
-                                                 const Ranks& idle) {
-  for (std::uint32_t i = 0; i < graph_.nodes().size(); ++i) {
-    const WaitNode& node = graph_.nodes()[i];
-    if (node.kind != WaitKind::collective || node.parties.size() != 1) continue;
-    const CallParty& in = node.parties.front();
-    if (!is_minority(in.ranks, fleet_.groups()[node.group].ranks.size())) continue;
-    const bool holds = std::any_of(node.hard.begin(), node.hard.end(), [&](const WaitEdge& edge) {
-      return std::find(roots.begin(), roots.end(), edge.to) != roots.end();
-    });
-    const FlightRank& first = *fleet_.find(in.ranks.front());
-    if (!holds || history().seen_elsewhere(first, in.entry.front(), in.ranks)) continue;
-    Suspicion suspicion;
-    suspicion.roots = {i};
-    suspicion.culprits = in.ranks;
-    // A short ring may have forgotten that the others call it too.
-    const bool forgets = std::any_of(
-        idle.begin(), idle.end(), [&](std::int32_t rank) { return fleet_.find(rank)->wrapped(); });
-    suspicion.kind = forgets ? FlightVerdictKind::undecided : FlightVerdictKind::extra_op;
-    suspicion.confidence = forgets ? Confidence::low : Confidence::medium;
-    suspicion.why = fmt::format("{} of {} members are in, and no other rank ever made this call",
-                                in.ranks.size(), fleet_.groups()[node.group].ranks.size());
-    return suspicion;
-  }
-  return {};
-}
-
 bool FlightJudge::somebody_is(FlightStatus status) const {
   return std::any_of(fleet_.ranks().begin(), fleet_.ranks().end(), [&](const FlightRank& rank) {
     for (std::size_t i = rank.first_entry(); i < rank.dump().entries.size(); ++i) {
@@ -324,41 +300,136 @@ bool FlightJudge::somebody_is(FlightStatus status) const {
   });
 }
 
-void FlightJudge::find_idle_ranks(std::vector<Suspicion>& out) {
-  Suspicion suspicion;
-  bool never_in_group = true, stale = false, forgetful = false;
-  for (std::uint32_t i = 0; i < graph_.nodes().size(); ++i) {
-    if (graph_.nodes()[i].kind != WaitKind::idle_rank) continue;
-    suspicion.roots.push_back(i);
-    suspicion.culprits.push_back(graph_.nodes()[i].rank);
+bool FlightJudge::somebody_overdue() const {
+  constexpr std::int64_t kNsPerMs = 1'000'000;
+  if (somebody_is(FlightStatus::timed_out)) return true;
+  if (std::any_of(witnesses_.begin(), witnesses_.end(), [](const RankWitness& witness) {
+        return witness.kind == WitnessKind::collective_timeout;
+      })) {
+    return true;
   }
-  if (suspicion.roots.empty()) return;
-  std::sort(suspicion.culprits.begin(), suspicion.culprits.end());
-  if (auto extra = extra_call(suspicion.roots, suspicion.culprits)) {
-    out.push_back(std::move(*extra));
-    return;
-  }
-  for (const std::int32_t rank : suspicion.culprits) stale = stale || older_than_its_peers(rank);
-  for (const WaitNode& node : graph_.nodes()) {
-    for (const WaitEdge& edge : node.hard) {
-      const bool to_idle = graph_.nodes()[edge.to].kind == WaitKind::idle_rank;
-      if (!to_idle || node.kind != WaitKind::collective) continue;
-      const FlightLane* lane = fleet_.find(edge.carrier)->lane(node.group);
-      never_in_group = never_in_group && (lane == nullptr || lane->collectives.empty());
-      const Presence presence = fleet_.find(edge.carrier)->presence(node.group, node.seq);
-      forgetful = forgetful || presence == Presence::unknown;
+  return std::any_of(fleet_.ranks().begin(), fleet_.ranks().end(), [](const FlightRank& rank) {
+    for (auto i = static_cast<std::uint32_t>(rank.first_entry()); i < rank.dump().entries.size();
+         ++i) {
+      const std::int64_t timeout_ms = rank.entry(i).timeout_ms;
+      const auto age_ns = rank.age_ns(i);
+      if (!rank.unfinished(i) || timeout_ms <= 0 || !age_ns) continue;
+      // The dump is written when the watchdog has seen it, or a little before, by hand.
+      if (*age_ns / kNsPerMs >= timeout_ms - timeout_ms / 10) return true;
+    }
+    return false;
+  });
+}
+
+std::optional<std::int64_t> FlightJudge::longest_wait_ns() const {
+  std::optional<std::int64_t> longest;
+  for (const FlightRank& rank : fleet_.ranks()) {
+    for (auto i = static_cast<std::uint32_t>(rank.first_entry()); i < rank.dump().entries.size();
+         ++i) {
+      const auto age = rank.unfinished(i) ? rank.age_ns(i) : std::nullopt;
+      if (age && (!longest || *age > *longest)) longest = age;
     }
   }
+  return longest;
+}
+
+// A few are in a call that nobody else ever made: they may be the odd ones, or the first to come.
+bool FlightJudge::is_strange(const WaitNode& node) {
+  if (node.kind != WaitKind::collective || node.parties.size() != 1) return false;
+  const CallParty& in = node.parties.front();
+  if (!is_minority(in.ranks, fleet_.groups()[node.group].ranks.size())) return false;
+  return !history().seen_elsewhere(*fleet_.find(in.ranks.front()), in.entry.front(), in.ranks);
+}
+
+std::vector<FlightJudge::IdleRank> FlightJudge::idle_ranks() {
+  std::map<std::uint32_t, IdleRank> idle;
+  for (std::uint32_t i = 0; i < graph_.nodes().size(); ++i) {
+    const WaitNode& node = graph_.nodes()[i];
+    const bool strange = is_strange(node);
+    for (const WaitEdge& edge : node.hard) {
+      if (graph_.nodes()[edge.to].kind != WaitKind::idle_rank) continue;
+      IdleRank& row = idle[edge.to];
+      row.node = edge.to;
+      row.rank = edge.carrier;
+      const FlightLane* lane = fleet_.find(edge.carrier)->lane(node.group);
+      // A dump of the unfinished only holds nothing of what is done.
+      const bool empty = fleet_.find(edge.carrier)->dump().entries.empty();
+      const bool never = lane == nullptr || (lane->collectives.empty() && lane->messages.empty() &&
+                                             lane->last_enqueued.value_or(0) <= 0 && !empty);
+      row.never_in_group = row.never_in_group && never;
+      if (node.kind != WaitKind::collective) continue;
+      row.by_collective = true;
+      row.only_strange = row.only_strange && strange;
+      row.forgetful = row.forgetful || fleet_.find(edge.carrier)->presence(node.group, node.seq) ==
+                                           Presence::unknown;
+    }
+  }
+  std::vector<IdleRank> rows;
+  for (const auto& [node, row] : idle) rows.push_back(row);
+  return rows;
+}
+
+void FlightJudge::find_idle_ranks(std::vector<Suspicion>& out) {
+  std::vector<IdleRank> plain, strange, messages;
+  for (const IdleRank& row : idle_ranks()) {
+    (!row.by_collective ? messages : row.only_strange ? strange : plain).push_back(row);
+  }
+  if (!plain.empty()) out.push_back(judge_idle(plain));
+  if (!messages.empty()) {
+    out.push_back(judge_idle(messages));
+    // A receive may stand open by design.
+    out.back().confidence = std::min(out.back().confidence, Confidence::medium);
+  }
+  if (!strange.empty()) {
+    out.push_back(judge_strange());
+  }
+}
+
+Suspicion FlightJudge::judge_strange() {
+  Suspicion suspicion;
+  suspicion.kind = FlightVerdictKind::extra_op;
+  suspicion.why =
+      "nobody else ever made this call: these ranks are odd, or the others late; stacks of one of "
+      "each would tell";
+  for (std::uint32_t i = 0; i < graph_.nodes().size(); ++i) {
+    if (!is_strange(graph_.nodes()[i])) continue;
+    suspicion.roots.push_back(i);
+    suspicion.culprits = merged(suspicion.culprits, graph_.nodes()[i].parties.front().ranks);
+  }
+  return suspicion;
+}
+
+Suspicion FlightJudge::judge_idle(const std::vector<IdleRank>& idle) {
+  Suspicion suspicion;
+  bool never_in_group = true, stale = false, forgetful = false;
+  for (const IdleRank& row : idle) {
+    suspicion.roots.push_back(row.node);
+    suspicion.culprits.push_back(row.rank);
+    never_in_group = never_in_group && row.never_in_group;
+    forgetful = forgetful || row.forgetful;
+    stale = stale || older_than_its_peers(row.rank);
+  }
+  std::sort(suspicion.culprits.begin(), suspicion.culprits.end());
   suspicion.kind = never_in_group ? FlightVerdictKind::comm_init : FlightVerdictKind::behind;
-  suspicion.confidence = forgetful ? Confidence::medium : Confidence::high;
+  const bool sure = !forgetful && somebody_overdue();
+  suspicion.confidence = sure ? Confidence::high : Confidence::medium;
   suspicion.why = "waits in no collective, and the others wait for it";
   // One moment of a job at work looks the same: most have not come yet. A time-out would tell.
-  const bool most = suspicion.culprits.size() * 2 >= fleet_.ranks().size();
-  if (most && !somebody_is(FlightStatus::timed_out)) {
+  const bool half = suspicion.culprits.size() * 2 >= fleet_.ranks().size();
+  const bool most = suspicion.culprits.size() * 2 > fleet_.ranks().size();
+  if (most || (half && !somebody_overdue())) {
     suspicion.confidence = Confidence::low;
     suspicion.why =
-        "most ranks wait in nothing: a job at work looks the same; a second set of dumps, a minute "
-        "later, would tell";
+        "most ranks wait in nothing: a job at work looks the same, and so does one in which the "
+        "few "
+        "have more to do; a second set of dumps, or the logs, would tell";
+  }
+  // Shorter than a save or an evaluation takes; the same bound as for waits seen by power.
+  constexpr std::int64_t kLongWaitNs = 120'000'000'000;
+  const auto wait = longest_wait_ns();
+  if (wait && *wait < kLongWaitNs) {
+    suspicion.confidence = Confidence::low;
+    suspicion.why = "the others had waited for less than two minutes when the dumps were written";
   }
   if (somebody_is(FlightStatus::given_up)) {
     suspicion.confidence = Confidence::low;
@@ -373,7 +444,7 @@ void FlightJudge::find_idle_ranks(std::vector<Suspicion>& out) {
         "others completed what this rank had not issued: its dump was written before theirs; dumps "
         "of one moment would tell";
   }
-  out.push_back(std::move(suspicion));
+  return suspicion;
 }
 
 namespace {
@@ -397,6 +468,21 @@ void FlightJudge::find_complete_calls(std::vector<Suspicion>& out) {
   }
 }
 
+bool FlightJudge::others_went_on(const WaitNode& node) const {
+  for (const std::int32_t member : fleet_.groups()[node.group].ranks) {
+    const FlightRank* rank = fleet_.find(member);
+    const FlightLane* lane = rank == nullptr ? nullptr : rank->lane(node.group);
+    if (lane == nullptr || rank->retirement_is_end()) continue;
+    const bool further =
+        std::any_of(lane->collectives.begin(), lane->collectives.end(), [&](std::uint32_t entry) {
+          return rank->entry(entry).seq > node.seq && rank->status(entry) == FlightStatus::done &&
+                 is_synchronising(rank->call(entry).family);
+        });
+    if (further) return true;
+  }
+  return false;
+}
+
 bool FlightJudge::members_may_be_missing(const WaitNode& node) const {
   return !fleet_.groups()[node.group].members_told && !fleet_.missing().empty();
 }
@@ -416,8 +502,9 @@ Suspicion FlightJudge::judge_complete_call(std::uint32_t index) {
     const FlightLane* lane = rank.lane(node.group);
     told = told && lane->last_enqueued.has_value();
     if (inside_launch(rank, *lane, party.entry[i])) in_launch.push_back(rank.rank());
-    if (rank.status(party.entry[i]) == FlightStatus::pending) queued.push_back(rank.rank());
-    if (rank.status(party.entry[i]) == FlightStatus::running) running.push_back(rank.rank());
+    const FlightStatus status = rank.status(party.entry[i]);
+    if (status == FlightStatus::pending && rank.times()) queued.push_back(rank.rank());
+    if (status == FlightStatus::running) running.push_back(rank.rank());
   }
   if (forgotten(node)) {
     give_up(suspicion);
@@ -429,7 +516,9 @@ Suspicion FlightJudge::judge_complete_call(std::uint32_t index) {
         "a "
         "larger TORCH_FR_BUFFER_SIZE would tell",
         node.unknown.size());
-  } else if (told && !in_launch.empty() && is_half_at_most(in_launch, party.ranks.size())) {
+  } else if (told && !in_launch.empty() &&
+             (is_minority(in_launch, party.ranks.size()) || party.ranks.size() == 2) &&
+             in_launch.size() < party.ranks.size()) {
     suspicion.kind = FlightVerdictKind::in_launch;
     suspicion.culprits = in_launch;
     suspicion.why = "its thread has written the record and has not come back from the call";
@@ -440,12 +529,19 @@ Suspicion FlightJudge::judge_complete_call(std::uint32_t index) {
         "these dumps do not tell the members of the group, and dumps are missing: those of all "
         "ranks "
         "would tell";
+  } else if (others_went_on(node)) {
+    suspicion.kind = FlightVerdictKind::undecided;
+    suspicion.confidence = Confidence::low;
+    suspicion.why =
+        "others went on after it: the dumps of those that wait are older; dumps of one moment "
+        "would "
+        "tell";
   } else if (node.finished > 0 && !by_retirement) {
     suspicion.kind = FlightVerdictKind::fabric_partial;
     suspicion.confidence = Confidence::medium;
     if (is_half_at_most(node.waiting, party.ranks.size())) suspicion.culprits = node.waiting;
     suspicion.why = fmt::format("{} of {} ranks got out", node.finished, party.ranks.size());
-  } else if (!running.empty() && !queued.empty() && queued.size() <= running.size()) {
+  } else if (!queued.empty() && queued.size() <= running.size()) {
     suspicion.culprits = queued;
     suspicion.confidence = Confidence::medium;
     suspicion.why = "the others run it on the GPU, these have it queued behind earlier work";

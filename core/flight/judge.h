@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,8 @@ struct Suspicion {
 // Reads the graph of waits: what does everybody wait for in the end?
 class FlightJudge {
  public:
-  FlightJudge(const FlightFleet& fleet, const WaitGraph& graph);
+  FlightJudge(const FlightFleet& fleet, const WaitGraph& graph,
+              std::span<const RankWitness> witnesses);
 
   // Best first; the later ones explain ranks that the earlier ones do not.
   std::vector<Suspicion> judge();
@@ -42,9 +44,31 @@ class FlightJudge {
   std::optional<Suspicion> judge_ring(const std::vector<std::int32_t>& unexplained);
   Suspicion judge_disagreement(std::uint32_t index);
   Suspicion judge_complete_call(std::uint32_t index);
-  std::optional<Suspicion> extra_call(const std::vector<std::uint32_t>& roots,
-                                      const std::vector<std::int32_t>& idle);
-  std::optional<std::size_t> odd_party(const WaitNode& node, std::string& why);
+  // What is known of a rank that waits for nothing while others wait for it.
+  struct IdleRank {
+    std::uint32_t node = 0;
+    std::int32_t rank = 0;
+    bool by_collective = false;  // something else than a message waits for it
+    bool only_strange = true;    // and only calls of a few that nobody else ever made
+    bool never_in_group = true;  // it has issued nothing in the groups where others wait
+    bool forgetful = false;      // its ring may have forgotten that it did
+  };
+  std::vector<IdleRank> idle_ranks();
+  Suspicion judge_strange();
+  Suspicion judge_idle(const std::vector<IdleRank>& idle);
+  bool is_strange(const WaitNode& node);
+  // Somebody has waited as long as its time-out, by the dumps or by a log.
+  bool somebody_overdue() const;
+  // Age of the oldest wait when its dump was written; nothing where that is not known.
+  std::optional<std::int64_t> longest_wait_ns() const;
+  // The others went on after the call in which this rank still waits.
+  bool others_went_on(const WaitNode& node) const;
+  struct Odd {
+    std::optional<std::size_t> party;  // place in the node's parties
+    Confidence confidence = Confidence::low;
+    std::string why;
+  };
+  Odd odd_party(const WaitNode& node);
   std::vector<std::vector<std::int32_t>> ring_breakers(
       const std::vector<std::int32_t>& unexplained) const;
   std::optional<std::vector<std::int32_t>> crossed_sends(const std::vector<bool>& ring) const;
@@ -68,6 +92,7 @@ class FlightJudge {
 
   const FlightFleet& fleet_;
   const WaitGraph& graph_;
+  std::span<const RankWitness> witnesses_;
   std::unique_ptr<CallHistory> history_;  // made when a tie needs it
 };
 

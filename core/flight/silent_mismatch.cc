@@ -51,7 +51,10 @@ std::optional<FlightVerdict> find_silent_mismatch(const FlightFleet& fleet) {
   };
   for (std::uint32_t id = 0; id < fleet.groups().size(); ++id) {
     // Members who are only inferred may not be all; whoever completed with each other is enough.
-    if (!fleet.groups()[id].members_told && !fleet.missing().empty()) continue;
+    // The oldest format's numbers of groups are each rank's own.
+    const FleetGroup& told = fleet.groups()[id];
+    const bool inferred = !told.members_told;
+    if (inferred && (!fleet.missing().empty() || told.description.empty())) continue;
     const auto seq = first_difference(fleet, id);
     if (!seq) continue;
     const CallHistory history(fleet);
@@ -66,10 +69,13 @@ std::optional<FlightVerdict> find_silent_mismatch(const FlightFleet& fleet) {
     verdict.group = fleet.groups()[id].title();
     verdict.group_size = fleet.groups()[id].ranks.size();
     verdict.seq = *seq;
+    const bool majority = std::any_of(parties.begin(), parties.end(), [&](const auto& party) {
+      return party.second.size() * 2 > verdict.group_size;
+    });
     for (const auto& [key, ranks] : parties) {
       verdict.sides.push_back(side_at(fleet, ranks, id, *seq, "completed"));
       // Of two, the one whose call was never made anywhere else.
-      const bool odd = ranks.size() * 2 < verdict.group_size ||
+      const bool odd = (majority && ranks.size() * 2 < verdict.group_size) ||
                        (parties.size() == 2 && verdict.group_size == 2 && history.times(key) == 1 &&
                         history.times(other_key(parties, key)) > 2);
       if (odd) verdict.culprits.insert(verdict.culprits.end(), ranks.begin(), ranks.end());

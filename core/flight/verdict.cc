@@ -48,27 +48,38 @@ FlightCoverage coverage_of(const FlightFleet& fleet) {
   return coverage;
 }
 
+std::optional<std::int64_t> age_of(const FlightRank& rank, std::int64_t at_ns) {
+  std::int64_t age = 0;
+  if (__builtin_sub_overflow(wall_to_ns(*rank.dump().written_at), at_ns, &age)) return {};
+  return age;
+}
+
 // Whether the file was written while the rank was still at work: less time after its last sign of
 // life than twice its longest pause between two calls, or than a save takes where it saves. Only
 // told where the file's time is known.
 bool written_at_work(const FlightRank& rank) {
   constexpr std::int64_t kLeastNs = 2'000'000'000;
   constexpr std::int64_t kSaveNs = 120'000'000'000;  // a save or an evaluation may well take this
+  constexpr std::int64_t kPauseNs = 30'000'000'000;  // a longer pause says nothing of the next one
+  constexpr std::int64_t kNsPerMs = 1'000'000;
   const FlightDump& dump = rank.dump();
   if (!dump.written_at || !rank.last_sign_ns()) return false;
-  std::int64_t pause = kLeastNs / 2, before = FlightEntry::kAbsent;
+  std::int64_t pause = 0;
+  std::optional<std::int64_t> before;  // age of the entry before
   const bool saves =
       !dump.entries.empty() && outside_the_step(dump, dump.stacks[dump.entries.back().stack]);
-  for (std::size_t i = rank.first_entry(); i < dump.entries.size(); ++i) {
-    const std::int64_t now = dump.entries[i].created_ns;
-    if (rank.status(static_cast<std::uint32_t>(i)) == FlightStatus::timed_out) return false;
-    if (before != FlightEntry::kAbsent && now != FlightEntry::kAbsent) {
-      pause = std::max(pause, now - before);
-    }
-    before = now;
+  for (auto i = static_cast<std::uint32_t>(rank.first_entry()); i < dump.entries.size(); ++i) {
+    const auto age = rank.age_ns(i);
+    if (rank.status(i) == FlightStatus::timed_out) return false;
+    if (!age) continue;
+    const std::int64_t timeout_ms = rank.entry(i).timeout_ms;
+    if (rank.unfinished(i) && timeout_ms > 0 && *age / kNsPerMs >= timeout_ms) return false;
+    if (before) pause = std::max(pause, *before - std::max<std::int64_t>(*age, 0));
+    before = std::max<std::int64_t>(*age, 0);
   }
-  const std::int64_t silent = wall_to_ns(*dump.written_at) - *rank.last_sign_ns();
-  return silent >= 0 && silent < std::max(saves ? kSaveNs : kLeastNs, 2 * pause);
+  const auto silent = age_of(rank, *rank.last_sign_ns());
+  const std::int64_t usual = std::max(kLeastNs, 2 * std::min(pause, kPauseNs / 2));
+  return silent && *silent >= 0 && *silent < (saves ? kSaveNs : usual);
 }
 
 // Something has completed that the watchdog, which looks ten times a second, has not yet put away.
@@ -93,17 +104,32 @@ bool was_at_work(const FlightFleet& fleet) {
 
 bool nothing_was_issued(const FlightFleet& fleet) {
   return std::all_of(fleet.ranks().begin(), fleet.ranks().end(), [](const FlightRank& rank) {
-    return rank.dump().entries.empty() && !rank.dump().cut_at;
+    // Dumps of the unfinished only are empty too; their status tells that something was issued.
+    const bool issued =
+        std::any_of(rank.lanes().begin(), rank.lanes().end(),
+                    [](const FlightLane& lane) { return lane.last_enqueued.value_or(0) > 0; });
+    return rank.dump().entries.empty() && !rank.dump().cut_at && !issued;
   });
 }
 
 FlightVerdict never_started(const FlightFleet& fleet) {
   FlightVerdict verdict;
   verdict.kind = FlightVerdictKind::never_started;
-  verdict.confidence = Confidence::high;
-  verdict.summary =
-      fmt::format("none of {} ranks issued a single collective", fleet.ranks().size());
-  verdict.why = "the cause lies outside communication: storage, imports, compilation, start-up";
+  verdict.confidence = Confidence::medium;
+  verdict.summary = fmt::format("no record in the dumps of {} ranks", fleet.ranks().size());
+  verdict.why =
+      "nobody has issued anything yet (storage, imports, compilation, start-up), or only "
+      "unfinished "
+      "calls were asked for";
+  return verdict;
+}
+
+// A wait of a moment is part of the work.
+FlightVerdict written_too_early(std::size_t waiting) {
+  FlightVerdict verdict;
+  verdict.waiting = waiting;
+  verdict.summary = "the dumps were written while the ranks were at work";
+  verdict.why = "waits in them are no hang yet; a second set, a minute later, would tell";
   return verdict;
 }
 
@@ -111,16 +137,21 @@ FlightVerdict never_started(const FlightFleet& fleet) {
 FlightVerdict only_missing(const FlightFleet& fleet, std::span<const RankWitness> witnesses) {
   FlightVerdict verdict;
   verdict.kind = FlightVerdictKind::no_dump;
-  verdict.culprits = fleet.missing();
-  verdict.summary = fmt::format("{} left no dump; nobody else waits for anything",
-                                describe_ranks(verdict.culprits));
   verdict.why = "the others may have ended by an error of theirs; their logs would tell";
+  const std::vector<std::int32_t>& missing = fleet.missing();
   for (const RankWitness& witness : witnesses) {
-    if (!std::binary_search(verdict.culprits.begin(), verdict.culprits.end(), witness.rank))
-      continue;
+    const bool theirs = std::binary_search(missing.begin(), missing.end(), witness.rank);
+    if (!theirs || !tells_a_cause(witness.kind)) continue;
     verdict.witnesses.push_back(witness);
+    verdict.culprits.push_back(witness.rank);
     verdict.confidence = Confidence::medium;
   }
+  std::sort(verdict.culprits.begin(), verdict.culprits.end());
+  verdict.culprits.erase(std::unique(verdict.culprits.begin(), verdict.culprits.end()),
+                         verdict.culprits.end());
+  if (verdict.culprits.empty()) verdict.culprits = missing;
+  verdict.summary = fmt::format("{} left no dump; nobody else waits for anything",
+                                describe_ranks(verdict.culprits));
   return verdict;
 }
 
@@ -150,10 +181,9 @@ FlightAnalysis analyze_flight(std::span<const FlightDump> dumps,
   }
   const WaitGraph graph(fleet);
   if (was_at_work(fleet) && !graph.waiting().empty()) {
-    analysis.notes.push_back(
-        "the dumps were written while the ranks were at work: waits in them are no hang");
+    analysis.verdicts.push_back(written_too_early(graph.waiting().size()));
   } else {
-    FlightJudge judge(fleet, graph);
+    FlightJudge judge(fleet, graph, witnesses);
     if (graph.waiting().empty() && !fleet.missing().empty()) {
       analysis.verdicts.push_back(only_missing(fleet, witnesses));
     }

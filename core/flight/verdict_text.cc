@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <span>
 
 #include "core/flight/frames.h"
 
@@ -125,27 +126,31 @@ std::string difference_of(const FlightFleet& fleet, const WaitNode& node) {
   return what.empty() ? "batch" : std::string(what);
 }
 
+std::string who_wait(std::size_t ranks) {
+  return ranks == 1 ? "1 rank waits" : fmt::format("{} ranks wait", ranks);
+}
+
 std::string headline(const FlightVerdict& v, const FlightFleet& fleet, const WaitNode* node) {
   const std::string who = describe_ranks(v.culprits);
+  const std::size_t others = v.explained - std::min(v.explained, v.culprits.size());
   const std::string where = v.seq ? fmt::format("{} at {}", v.group, *v.seq) : std::string(v.group);
   const bool one = v.culprits.size() == 1;
   switch (v.kind) {
     case FlightVerdictKind::behind:
-      return fmt::format("{} {} not come to {}; {} ranks wait", who, one ? "has" : "have", where,
-                         v.waiting);
+      return fmt::format("{} {} not come to {}; {}", who, one ? "has" : "have", where,
+                         who_wait(v.explained));
     case FlightVerdictKind::in_launch:
       return fmt::format("{} {} stuck inside the launch of {}", who, one ? "is" : "are", where);
     case FlightVerdictKind::comm_init:
       return fmt::format("{} never issued anything in {}, where others wait", who, v.group);
     case FlightVerdictKind::no_dump:
-      return fmt::format("{} left no dump, and {} ranks wait for {}", who, v.waiting,
+      return fmt::format("{} left no dump, and {} for {}", who, who_wait(v.explained),
                          one ? "it" : "them");
     case FlightVerdictKind::mismatch:
       return fmt::format("{} called another {} than the rest in {}", who,
                          difference_of(fleet, *node), where);
     case FlightVerdictKind::ahead_left_loop:
-      return fmt::format("{} left the training loop; {} ranks wait", who,
-                         v.waiting - v.culprits.size());
+      return fmt::format("{} left the training loop; {} ranks wait", who, others);
     case FlightVerdictKind::extra_op:
       return fmt::format("{} {} a collective that the others never call there", who,
                          one ? "makes" : "make");
@@ -162,15 +167,39 @@ std::string headline(const FlightVerdict& v, const FlightFleet& fleet, const Wai
     case FlightVerdictKind::p2p_size_mismatch:
       return fmt::format("{} send and receive different sizes", who);
     default:
-      return fmt::format("{} ranks wait, and the dumps do not say for whom", v.waiting);
+      return fmt::format("{}, and the dumps do not say for whom", who_wait(v.waiting));
   }
 }
+
+bool may_be_narrowed(FlightVerdictKind kind) {
+  return kind == FlightVerdictKind::no_dump || kind == FlightVerdictKind::behind ||
+         kind == FlightVerdictKind::comm_init;
+}
+
+// Of several ranks that are away, those whose own logs say why they failed; surer where all say so.
+void join_witnesses(std::span<const RankWitness> witnesses, FlightVerdict& verdict) {
+  Ranks failed;
+  for (const RankWitness& witness : witnesses) {
+    if (!holds(verdict.culprits, witness.rank)) continue;
+    verdict.witnesses.push_back(witness);
+    if (tells_a_cause(witness.kind)) failed.push_back(witness.rank);
+  }
+  std::sort(failed.begin(), failed.end());
+  failed.erase(std::unique(failed.begin(), failed.end()), failed.end());
+  if (failed.empty() || !may_be_narrowed(verdict.kind)) return;
+  const bool all = failed == verdict.culprits;
+  verdict.culprits = failed;
+  std::erase_if(verdict.witnesses,
+                [&](const RankWitness& witness) { return !holds(failed, witness.rank); });
+  const bool was_low = verdict.confidence == Confidence::low;
+  verdict.confidence = all && !was_low ? Confidence::high : Confidence::medium;
+}
+
+}  // namespace
 
 bool tells_a_cause(WitnessKind kind) {
   return kind <= WitnessKind::network_error || kind == WitnessKind::watchdog_stuck;
 }
-
-}  // namespace
 
 std::string describe_ranks(const Ranks& ranks) {
   if (ranks.empty()) return "no rank";
@@ -217,19 +246,7 @@ FlightVerdict put_into_words(const Suspicion& suspicion, const FlightFleet& flee
     if (node->kind == WaitKind::message) add_message(fleet, *node, verdict.sides);
     verdict.waiting_since = first_wait(fleet, *node);
   }
-  bool told_why = false;
-  for (const RankWitness& witness : witnesses) {
-    if (!holds(verdict.culprits, witness.rank)) continue;
-    verdict.witnesses.push_back(witness);
-    const bool supports = verdict.kind == FlightVerdictKind::no_dump ||
-                          verdict.kind == FlightVerdictKind::behind ||
-                          verdict.kind == FlightVerdictKind::comm_init;
-    if (tells_a_cause(witness.kind) && supports) told_why = true;
-  }
-  if (told_why && verdict.confidence != Confidence::high) {
-    verdict.confidence =
-        verdict.confidence == Confidence::low ? Confidence::medium : Confidence::high;
-  }
+  join_witnesses(witnesses, verdict);
   verdict.summary = headline(verdict, fleet, node);
   return verdict;
 }

@@ -107,6 +107,7 @@ void WaitGraph::fill_collective(WaitNode& node) {
     const Presence presence = rank->presence(node.group, node.seq);
     if (presence == Presence::absent) node.absent.push_back(member);
     if (presence == Presence::unknown) node.unknown.push_back(member);
+    if (presence == Presence::passed) ++node.finished;
     if (presence != Presence::present) continue;
     const std::uint32_t entry = *rank->find(node.group, node.seq);
     const auto [at, added] = party_of.emplace(rank->key(entry), node.parties.size());

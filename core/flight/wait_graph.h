@@ -46,7 +46,7 @@ struct WaitNode {
   // Collectives: who is in, by what it called; biggest party first. Who is not.
   std::vector<CallParty> parties;
   std::vector<std::int32_t> absent, unknown, no_dump;
-  std::size_t finished = 0;  // of those that are in
+  std::size_t finished = 0;  // of those that are in, and those whose rings have forgotten it
 
   // Messages: global ranks, and the entries of the ends that are posted.
   std::int32_t from = 0, to = 0;
