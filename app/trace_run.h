@@ -18,11 +18,11 @@ struct TraceRequest {
 
 struct TraceAnswer {
   Report report;
-  Grid timeline;         // without rows unless asked for
-  std::string settings;  // lines of the environment to set, where no dump was found
+  Grid timeline;  // without rows unless asked for
 };
 
-// Reads everything and names who hung the run.
+// Reads everything and names who hung the run. What a dump cannot tell is blind: one whose rank is
+// not known, and one of a back end that does not record which calls ended.
 Result<TraceAnswer> trace_once(const TraceRequest& request, Files& files);
 
 }  // namespace muster

@@ -18,9 +18,8 @@ constexpr std::string_view kEpilog =
     "  muster trace flight/ --json | jq .findings[0]\n"
     "\n"
     "Dumps are read without running anything that they hold; pickle and JSON, of PyTorch 2.2 and\n"
-    "later, NCCL and Gloo, cut ones too. The rank is the last number in the file's name. What is "
-    "in\n"
-    "a folder or an archive is known by its content.\n"
+    "later, NCCL and Gloo, cut ones too. The rank is the last number in the file's name. Files in\n"
+    "folders and archives are known by their content.\n"
     "\n"
     "Exit status: 0 ok or info, 1 warning, 2 critical, 3 cannot tell, 64 usage, 65 no input.";
 
@@ -46,6 +45,11 @@ class TraceVerb final : public Verb {
   ExitStatus run(Console& console) override {
     if (!hosts_.empty()) request_.input.hosts = hosts_;
     const bool nothing = request_.paths.empty() && request_.input.logs.empty();
+    if (nothing && (!request_.input.ras.empty() || !hosts_.empty())) {
+      console.complain(
+          "--ras and --hosts stand beside dumps: name those too (muster trace --help)");
+      return ExitStatus::usage;
+    }
     if (nothing) {
       console.complain("name the dumps: a folder, files or archives (muster trace --help)");
       return ExitStatus::usage;
@@ -57,7 +61,6 @@ class TraceVerb final : public Verb {
     if (!answer->timeline.rows.empty()) {
       console.print(render_grid(answer->timeline, console.width()));
     }
-    console.print(answer->settings);
     return status;
   }
 

@@ -15,7 +15,7 @@
 // executes anything (pickle_reader.h).
 //
 // What is damaged is lost and said in `notes`, the rest stands:
-// - A field of another type than it should have is absent.
+// - A field of another type than it should have is absent; so are numbers and times beyond 2^62.
 // - A file cut in the middle gives its finished entries and `cut_at`; so does one that turns into
 //   garbage after its first entry. An empty file is a dump in progress: no entries, cut at 0.
 // - What is no dump, wants to run code or is larger than limits::kFlightBytes is an Error

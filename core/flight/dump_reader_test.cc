@@ -298,7 +298,23 @@ const FieldRow kMisfits[] = {
     {R"("output_dtypes": "Float")", "output_dtypes"},
     {R"("frames": "none")", "frames"},
     {R"("frames": [1])", "frames"},
+    {R"("collective_seq_id": 9223372036854775807)", "collective_seq_id"},
+    {R"("collective_seq_id": -4611686018427387905)", "collective_seq_id"},
+    {R"("p2p_seq_id": 4611686018427387905)", "p2p_seq_id"},
+    {R"("pg_id": -9223372036854775807)", "pg_id"},
+    {R"("time_created_ns": 4611686018427387905)", "time_created_ns"},
+    {R"("time_created_us": 4611686018427388)", "time_created_us"},
+    {R"("time_discovered_completed_ns": 9223372036854775807)", "time_discovered_completed_ns"},
 };
+
+TEST(DumpReader, TheLargestNumbersAreKept) {
+  const auto dump = read(R"({"entries": [{"record_id": 1, "collective_seq_id": 4611686018427387904,
+      "time_created_ns": 4611686018427387904}]})");
+  ASSERT_TRUE(dump);
+  EXPECT_EQ(dump->entries[0].seq, std::int64_t{1} << 62);
+  EXPECT_EQ(dump->entries[0].created_ns, std::int64_t{1} << 62);
+  EXPECT_TRUE(dump->notes.empty());
+}
 
 TEST(DumpReader, AFieldThatDoesNotFitIsAbsent) {
   const std::string plain =

@@ -12,6 +12,9 @@ namespace muster {
 namespace {
 
 constexpr std::int64_t kNoText = -1;
+// Numbers and times are not larger, so that their neighbours and doubles are numbers too. As
+// nanoseconds the year 2116.
+constexpr std::int64_t kNumberMost = std::int64_t{1} << 62;
 
 bool is_string(const FlightValue& value) {
   return value.kind == FlightKind::string;
@@ -71,14 +74,14 @@ void FlightRows::read_field(const FlightValue& key, const FlightValue& value, Fi
   const auto word = static_cast<FlightWord>(key.ref);
   switch (word) {
     case FlightWord::record_id:
-      return read_integer(word, value, entry.record_id);
+      return read_number(word, value, entry.record_id);
     case FlightWord::pg_id:
-      return read_integer(word, value, fields.pg_id);
+      return read_number(word, value, fields.pg_id);
     case FlightWord::collective_seq_id:
     case FlightWord::seq_id:
-      return read_integer(word, value, entry.seq);
+      return read_number(word, value, entry.seq);
     case FlightWord::p2p_seq_id:
-      return read_integer(word, value, entry.p2p_seq);
+      return read_number(word, value, entry.p2p_seq);
     case FlightWord::time_created_ns:
       return read_time(word, value, 1, entry.created_ns);
     case FlightWord::time_created_us:
@@ -127,12 +130,20 @@ void FlightRows::read_integer(FlightWord key, const FlightValue& value, std::int
   }
 }
 
+void FlightRows::read_number(FlightWord key, const FlightValue& value, std::int64_t& out) {
+  std::int64_t number = FlightEntry::kAbsent;
+  read_integer(key, value, number);
+  if (number == FlightEntry::kAbsent && value.kind != FlightKind::integer) return;
+  if (number < -kNumberMost || number > kNumberMost) return misfits_.count(key);
+  out = number;
+}
+
 // 0 is how the JSON variant says None.
 void FlightRows::read_time(FlightWord key, const FlightValue& value, std::int64_t unit_ns,
                            std::int64_t& out) {
   std::int64_t time = 0;
   read_integer(key, value, time);
-  if (time < 0 || time > INT64_MAX / unit_ns) {
+  if (time < 0 || time > kNumberMost / unit_ns) {
     misfits_.count(key);
   } else if (time > 0) {
     out = time * unit_ns;

@@ -44,6 +44,7 @@ class FlightRows final : public FlightRowSink {
   void read_field(const FlightValue& key, const FlightValue& value, Fields& fields);
   void read_name(FlightWord key, const FlightValue& value, Fields& fields);
   void read_integer(FlightWord key, const FlightValue& value, std::int64_t& out);
+  void read_number(FlightWord key, const FlightValue& value, std::int64_t& out);
   void read_time(FlightWord key, const FlightValue& value, std::int64_t unit_ns, std::int64_t& out);
   void read_boolean(FlightWord key, const FlightValue& value, bool& out);
   void read_timeout(const FlightValue& value, FlightEntry& entry);

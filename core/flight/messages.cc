@@ -10,6 +10,8 @@ namespace {
 // Of one stream: the first that has one end says all of those behind it. Of those that have both a
 // batch may hold several.
 constexpr std::size_t kHalvesOfStream = 1, kWholesOfStream = 4;
+// Each of those that have both is a suspect of its own, and says no more than the first few.
+constexpr std::size_t kWholesShare = 4;
 
 struct StreamKey {
   std::uint32_t group;
@@ -131,7 +133,7 @@ std::vector<Message> unfinished_messages(const FlightFleet& fleet, std::size_t m
   const std::vector<StreamKey> open = open_streams(fleet);
   const std::vector<Post> posts = posts_of(fleet, open);
   std::vector<Message> pairs, found;
-  Room halves(most), wholes(most);
+  Room halves(most), wholes(std::max<std::size_t>(most / kWholesShare, 1));
   for (auto first = posts.begin(); first != posts.end();) {
     const auto end = std::find_if(first, posts.end(),
                                   [&](const Post& post) { return post.stream != first->stream; });

@@ -20,10 +20,10 @@ struct Message {
 // receive. Counts begin at the start of the run where both rings still hold it; else the ones that
 // are not done are paired in order, since what is done needs no partner.
 //
-// Of one rank in one group at most `most` messages of which one end is missing, and `most` of which
-// both are posted; between two ranks the first few of each kind. So a call that has not come is
-// seen however many have. Messages whose peer cannot be told (any source, unknown members), and of
-// a rank to itself, are left out. Time n log n in the messages of all dumps.
+// Of one rank in one group at most `most` messages of which one end is missing, and a quarter of
+// that of which both are posted; between two ranks the first few of each kind. So a call that has
+// not come is seen however many have. Messages whose peer cannot be told (any source, unknown
+// members), and of a rank to itself, are left out. Time n log n in the messages of all dumps.
 std::vector<Message> unfinished_messages(const FlightFleet& fleet, std::size_t most);
 
 }  // namespace muster

@@ -21,21 +21,13 @@ int release_of(std::string_view version) {
 
 std::string recorder_settings(std::string_view torch_version) {
   const int release = release_of(torch_version);
-  if (release != 0 && release < 202) {
-    return "PyTorch before 2.2 has no flight recorder.\n";
-  }
-  if (release != 0 && release < 207) {
-    return "export TORCH_NCCL_TRACE_BUFFER_SIZE=20000\n"
-           "export TORCH_NCCL_DUMP_ON_TIMEOUT=1\n"
-           "export TORCH_NCCL_DEBUG_INFO_TEMP_FILE=/SHARED/flight/nccl_trace_rank_\n";
-  }
+  if (release != 0 && release < 202) return "";
   if (release != 0 && release < 210) {
-    return "export TORCH_NCCL_TRACE_BUFFER_SIZE=20000   # 2000 by default\n"
-           "export TORCH_NCCL_DEBUG_INFO_TEMP_FILE=/SHARED/flight/nccl_trace_rank_\n";
+    return "export TORCH_NCCL_TRACE_BUFFER_SIZE=20000 TORCH_NCCL_DUMP_ON_TIMEOUT=1 "
+           "TORCH_NCCL_DEBUG_INFO_TEMP_FILE=/SHARED/flight/nccl_trace_rank_";
   }
-  return "export TORCH_FR_BUFFER_SIZE=20000   # 2000 by default\n"
-         "export TORCH_FR_DUMP_ON_TIMEOUT=1\n"
-         "export TORCH_FR_DUMP_TEMP_FILE=/SHARED/flight/comm_lib_trace_rank_\n";
+  return "export TORCH_FR_BUFFER_SIZE=20000 TORCH_FR_DUMP_ON_TIMEOUT=1 "
+         "TORCH_FR_DUMP_TEMP_FILE=/SHARED/flight/comm_lib_trace_rank_";
 }
 
 }  // namespace muster

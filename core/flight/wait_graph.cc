@@ -45,6 +45,7 @@ WaitGraph::WaitGraph(const FlightFleet& fleet) : fleet_(fleet) {
     if (nodes_[i].kind == WaitKind::collective) link_collective(i);
     if (nodes_[i].kind == WaitKind::message) link_message(i);
   }
+  turn_edges();
 }
 
 const std::vector<std::uint32_t>& WaitGraph::waits_of(std::int32_t rank) const {
@@ -258,21 +259,31 @@ void WaitGraph::link_message(std::uint32_t index) {
   link_batch(index, node.to, *node.received);
 }
 
-std::vector<bool> WaitGraph::reaching(const std::vector<std::uint32_t>& targets) const {
-  std::vector<std::vector<std::uint32_t>> back(nodes_.size());
-  for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
-    for (const WaitEdge& edge : edges_of(nodes_[i])) back[edge.to].push_back(i);
+// Asked for each suspicion: the edges are turned round once.
+void WaitGraph::turn_edges() {
+  back_first_.assign(nodes_.size() + 1, 0);
+  for (const WaitNode& node : nodes_) {
+    for (const WaitEdge& edge : edges_of(node)) ++back_first_[edge.to + 1];
   }
+  for (std::size_t i = 1; i < back_first_.size(); ++i) back_first_[i] += back_first_[i - 1];
+  back_.resize(back_first_.back());
+  std::vector<std::size_t> next = back_first_;
+  for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
+    for (const WaitEdge& edge : edges_of(nodes_[i])) back_[next[edge.to]++] = i;
+  }
+}
+
+std::vector<bool> WaitGraph::reaching(const std::vector<std::uint32_t>& targets) const {
   std::vector<bool> seen(nodes_.size(), false);
   std::vector<std::uint32_t> open = targets;
   for (const std::uint32_t target : targets) seen[target] = true;
   while (!open.empty()) {
     const std::uint32_t at = open.back();
     open.pop_back();
-    for (const std::uint32_t before : back[at]) {
-      if (seen[before]) continue;
-      seen[before] = true;
-      open.push_back(before);
+    for (std::size_t i = back_first_[at]; i < back_first_[at + 1]; ++i) {
+      if (seen[back_[i]]) continue;
+      seen[back_[i]] = true;
+      open.push_back(back_[i]);
     }
   }
   return seen;

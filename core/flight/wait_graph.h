@@ -66,7 +66,7 @@ class WaitGraph {
   const std::vector<std::int32_t>& waiting() const { return waiting_; }
   // The nodes in which `rank` waits.
   const std::vector<std::uint32_t>& waits_of(std::int32_t rank) const;
-  // Every node from which a target can be reached, without the edges that `without` carries.
+  // Every node from which a target can be reached.
   std::vector<bool> reaching(const std::vector<std::uint32_t>& targets) const;
   // Whether, with the edges carried by `ranks` gone, no ring of waits is left.
   bool breaks_all_rings(const std::vector<std::int32_t>& ranks) const;
@@ -95,10 +95,13 @@ class WaitGraph {
   void link_absent(std::uint32_t index, std::int32_t rank);
   void link_older(std::uint32_t index, std::int32_t rank, std::uint32_t entry);
   void link_batch(std::uint32_t index, std::int32_t rank, std::uint32_t entry);
+  void turn_edges();
   std::optional<Batch> batch_of(std::int32_t rank, const Queued& queued) const;
 
   const FlightFleet& fleet_;
   std::vector<WaitNode> nodes_;
+  std::vector<std::uint32_t> back_;      // nodes with an edge to a node, all in one row ...
+  std::vector<std::size_t> back_first_;  // ... and where those of each node begin
   std::vector<std::int32_t> waiting_;
   std::unordered_map<std::int32_t, std::vector<Queued>> queues_;  // in the order of issue
   std::map<std::pair<std::int32_t, Batch>, std::uint32_t> batches_;

@@ -2,11 +2,18 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "base/timestamp.h"
 
 namespace muster {
 namespace {
+
+constexpr std::size_t kSourceColumns = 28;
+constexpr std::size_t kCulpritsShown = 16;
+// Where an evidence line goes on, and on how many lines.
+constexpr std::size_t kBelow = 12, kMoreLines = 2;
 
 std::string_view label(Severity s) {
   constexpr std::string_view kNames[] = {"OK", "INFO", "WARNING", "CRITICAL"};
@@ -36,14 +43,49 @@ std::string wrap(std::string_view text, std::size_t indent, std::size_t width) {
   return out;
 }
 
+// The end of a long path tells more than its beginning: "...flight/trace_rank_3".
+std::string source_text(const std::string& source) {
+  std::string text = escape_controls(source);
+  if (text.size() <= kSourceColumns) return text;
+  std::size_t from = text.size() - (kSourceColumns - 3);
+  const std::size_t slash = text.find('/', from - 1);
+  if (slash != std::string::npos && slash + 1 < text.size()) from = slash + 1;
+  const auto inside = [&] { return (static_cast<unsigned char>(text[from]) & 0xC0) == 0x80; };
+  while (from < text.size() && inside()) ++from;
+  return "..." + text.substr(from);
+}
+
+// The text of an evidence line behind `used` columns: what has no room there goes on below, on at
+// most kMoreLines lines.
+std::string evidence_text(const std::string& text, std::size_t used, std::size_t width) {
+  const std::size_t below = std::max(width, kBelow + 20) - kBelow;
+  std::string out, rest = escape_controls(text);
+  for (std::size_t line = 0; line <= kMoreLines; ++line) {
+    const std::size_t room = line > 0 ? below : width > used + 10 ? width - used : 10;
+    if (line > 0) out += "\n" + std::string(kBelow, ' ');
+    if (rest.size() <= room || line == kMoreLines) return out + escape_controls(rest, room);
+    std::size_t end = rest.rfind(' ', room);
+    // One word that fills the line is broken where it must be.
+    const bool word = end == std::string::npos || end == 0;
+    if (word) end = room;
+    while (word && end > 1 && (static_cast<unsigned char>(rest[end]) & 0xC0) == 0x80) --end;
+    out += rest.substr(0, end);
+    rest.erase(0, word ? end : end + 1);
+  }
+  return out;
+}
+
 std::string culprit_text(const std::vector<Culprit>& culprits) {
   std::string out;
+  std::size_t named = 0;
   for (const Culprit& c : culprits) {
     if (c.kind == CulpritKind::none) continue;
+    if (++named > kCulpritsShown) continue;
     if (!out.empty()) out += ", ";
     out += culprit_kind_name(c.kind);
     if (c.kind != CulpritKind::unknown) out += " " + escape_controls(c.id, 120);
   }
+  if (named > kCulpritsShown) out += fmt::format(" and {} more", named - kCulpritsShown);
   return out;
 }
 
@@ -61,12 +103,11 @@ void render_finding(const Finding& f, const TextStyle& style, std::string& out) 
   }
   std::string_view head = "  seen    ";
   for (const Evidence& e : f.evidence) {
-    std::string where = escape_controls(e.source, 60);
+    std::string where = source_text(e.source);
     if (e.line) where += fmt::format(":{}", *e.line);
     if (!where.empty()) where += "  ";
-    const std::size_t used = 10 + where.size();
-    const std::size_t room = style.width > used + 24 ? style.width - used - 3 : 24;
-    out += fmt::format("{}{}{}\n", head, where, escape_controls(e.text, room));
+    out +=
+        fmt::format("{}{}{}\n", head, where, evidence_text(e.text, 10 + where.size(), style.width));
     head = "          ";
   }
   if (!f.next.empty())

@@ -8,7 +8,7 @@ namespace muster {
 
 struct TextStyle {
   bool colour = false;     // colour marks severity only
-  std::size_t width = 80;  // columns; summaries and advice wrap, evidence is cut
+  std::size_t width = 80;  // columns; what is longer wraps, evidence to three lines
 };
 
 // The report for people, one screen: the answer in the first line, evidence next, the next step

@@ -16,6 +16,14 @@
 namespace muster {
 namespace {
 
+// A file system holds times beyond the year 2262, where nanoseconds end: those are the last there.
+WallTime wall_of(const timespec& time) {
+  constexpr std::int64_t kNs = 1'000'000'000;
+  constexpr std::int64_t kMost = INT64_MAX / kNs - 1;
+  const std::int64_t seconds = std::clamp<std::int64_t>(time.tv_sec, -kMost, kMost);
+  return wall_from_ns(seconds * kNs + time.tv_nsec);
+}
+
 // Closes its descriptor; standard input is left open.
 class Descriptor {
  public:
@@ -120,8 +128,7 @@ class RealFiles final : public Files {
     if (S_ISDIR(st.st_mode)) info.type = FileInfo::Type::folder;
     info.id = static_cast<std::uint64_t>(st.st_ino);
     info.bytes = static_cast<std::uint64_t>(st.st_size);
-    info.modified = wall_from_ns(static_cast<std::int64_t>(st.st_mtim.tv_sec) * 1'000'000'000 +
-                                 st.st_mtim.tv_nsec);
+    info.modified = wall_of(st.st_mtim);
     struct stat self{};
     info.link = ::lstat(path.c_str(), &self) == 0 && S_ISLNK(self.st_mode);
     return info;

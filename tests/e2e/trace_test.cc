@@ -109,7 +109,8 @@ TEST(Trace, WithoutDumpsTellsWhatToSet) {
   const TraceAnswer answer = trace({kDumps + "crash/logs"});
   ASSERT_EQ(answer.report.findings.size(), 1U);
   EXPECT_EQ(answer.report.findings.front().cause, Cause::evidence_missing);
-  EXPECT_NE(answer.settings.find("TORCH_FR_BUFFER_SIZE="), std::string::npos);
+  const std::string& next = answer.report.findings.front().next;
+  EXPECT_NE(next.find("TORCH_FR_BUFFER_SIZE="), std::string::npos) << next;
 }
 
 TEST(Trace, DrawsWhoWasWhere) {
