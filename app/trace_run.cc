@@ -30,7 +30,7 @@ void answer_without_dumps(const TraceInput& input, Report& report,
   finding.actions = {Action::collect_evidence};
   const std::string settings = recorder_settings(torch_version);
   if (settings.empty()) {
-    finding.next = "PyTorch before 2.2 has no flight recorder; muster explain reads the logs.";
+    finding.next = "PyTorch before 2.2 has no flight recorder: its logs are what is left.";
   } else {
     finding.next = fmt::format(
         "Collect the dumps from every host (their default place is ~/.cache/torch/); muster "

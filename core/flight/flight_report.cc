@@ -74,7 +74,7 @@ Advice advice_of(FlightVerdictKind kind) {
     case fabric_p2p:
       return {Cause::collective_hang, critical, stuck,
               "Not a fault of the program: compare NCCL RAS, Xid lines and the error counters of "
-              "the links of these hosts (muster trace --ras FILE, muster explain LOGS)."};
+              "the links of these hosts (muster trace --ras FILE)."};
     case silent_mismatch:
       return {Cause::collective_mismatch, Severity::critical, code,
               "Results since then are suspect: make the calls agree, and go back to a checkpoint "
@@ -274,6 +274,13 @@ Finding finding_of(const FlightVerdict& verdict, const std::map<std::int32_t, st
   add_evidence(verdict, finding);
   if (const RankWitness* failure = first_failure(verdict)) {
     take_logged_cause(*failure, verdict, finding);
+  }
+  if (finding.confidence == Confidence::low && finding.severity >= Severity::warning) {
+    finding.actions = {Action::collect_evidence};
+    finding.next =
+        "Not enough to act on: take a second set of dumps a minute later, of all hosts, or give "
+        "the "
+        "logs of the ranks as well.";
   }
   return finding;
 }

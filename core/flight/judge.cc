@@ -521,7 +521,7 @@ bool FlightJudge::others_went_on(const WaitNode& node) const {
 }
 
 bool FlightJudge::members_may_be_missing(const WaitNode& node) const {
-  return !fleet_.groups()[node.group].members_told && !fleet_.missing().empty();
+  return !fleet_.groups()[node.group].members_told;
 }
 
 Suspicion FlightJudge::judge_complete_call(std::uint32_t index) {
@@ -563,9 +563,8 @@ Suspicion FlightJudge::judge_complete_call(std::uint32_t index) {
     suspicion.kind = FlightVerdictKind::undecided;
     suspicion.confidence = Confidence::low;
     suspicion.why =
-        "these dumps do not tell the members of the group, and dumps are missing: those of all "
-        "ranks "
-        "would tell";
+        "all whose dumps are here are in it, and these dumps do not tell who else should be: those "
+        "of all hosts would tell";
   } else if (others_went_on(node)) {
     suspicion.kind = FlightVerdictKind::undecided;
     suspicion.confidence = Confidence::low;

@@ -90,9 +90,11 @@ std::string culprit_text(const std::vector<Culprit>& culprits) {
 }
 
 void render_finding(const Finding& f, const TextStyle& style, std::string& out) {
-  const std::string_view on = style.colour ? colour_of(f.severity) : "";
+  // A hint is no alarm: whoever reads only the first word does nothing rash.
+  const bool unsure = f.confidence == Confidence::low && f.severity >= Severity::warning;
+  const std::string_view on = !style.colour ? "" : unsure ? "\x1b[36m" : colour_of(f.severity);
   const std::string_view off = style.colour ? "\x1b[0m" : "";
-  out += fmt::format("{}{:<8}{}  {}\n", on, label(f.severity), off,
+  out += fmt::format("{}{:<8}{}  {}\n", on, unsure ? "UNSURE" : label(f.severity), off,
                      wrap(escape_controls(f.summary, 600), 10, style.width));
   std::string what =
       fmt::format("{}, {} confidence", cause_name(f.cause), confidence_name(f.confidence));
