@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -12,7 +14,23 @@
 namespace muster {
 namespace {
 
-const std::string kDumps = MUSTER_SOURCE_DIR "/testdata/flight/pytorch-2.15.0/";
+namespace fs = std::filesystem;
+
+// A checkout gives files any time; a copy with a time long after the dump tells nothing of its age.
+const std::string& dumps() {
+  static const std::string kCopy = [] {
+    const fs::path copy = fs::path(testing::TempDir()) / "muster_trace_test";
+    fs::remove_all(copy);
+    fs::copy(MUSTER_SOURCE_DIR "/testdata/flight/pytorch-2.15.0", copy,
+             fs::copy_options::recursive);
+    const auto later = fs::file_time_type::clock::now() + std::chrono::hours(24 * 365);
+    for (const auto& entry : fs::recursive_directory_iterator(copy)) {
+      if (entry.is_regular_file()) fs::last_write_time(entry.path(), later);
+    }
+    return copy.string() + "/";
+  }();
+  return kCopy;
+}
 
 struct RealFault {
   const char* name;
@@ -53,7 +71,7 @@ class RealDumps : public testing::TestWithParam<RealFault> {};
 TEST_P(RealDumps, WithLogsNameTheRank) {
   const RealFault& fault = GetParam();
   const TraceAnswer answer =
-      trace({kDumps + fault.name + "/pickle", kDumps + fault.name + "/logs"});
+      trace({dumps() + fault.name + "/pickle", dumps() + fault.name + "/logs"});
   if (fault.causes.empty()) {
     for (const Finding& finding : answer.report.findings) {
       EXPECT_EQ(finding.confidence, Confidence::low) << told(answer.report);
@@ -71,7 +89,7 @@ TEST_P(RealDumps, WithLogsNameTheRank) {
 // Without logs an answer may be unsure; it may never be wrong.
 TEST_P(RealDumps, WithoutLogsNameNobodyElse) {
   const RealFault& fault = GetParam();
-  const TraceAnswer answer = trace({kDumps + fault.name + "/pickle"});
+  const TraceAnswer answer = trace({dumps() + fault.name + "/pickle"});
   for (const Finding& finding : answer.report.findings) {
     if (finding.confidence == Confidence::low) continue;
     const auto ranks = ranks_of(finding);
@@ -106,7 +124,7 @@ INSTANTIATE_TEST_SUITE_P(Gloo, RealDumps, testing::ValuesIn(faults()),
                          [](const auto& row) { return std::string(row.param.name); });
 
 TEST(Trace, WithoutDumpsTellsWhatToSet) {
-  const TraceAnswer answer = trace({kDumps + "crash/logs"});
+  const TraceAnswer answer = trace({dumps() + "crash/logs"});
   ASSERT_EQ(answer.report.findings.size(), 1U);
   EXPECT_EQ(answer.report.findings.front().cause, Cause::evidence_missing);
   const std::string& next = answer.report.findings.front().next;
@@ -115,7 +133,7 @@ TEST(Trace, WithoutDumpsTellsWhatToSet) {
 
 TEST(Trace, DrawsWhoWasWhere) {
   TraceRequest request;
-  request.paths = {kDumps + "uneven_steps/pickle"};
+  request.paths = {dumps() + "uneven_steps/pickle"};
   request.timeline = true;
   const auto answer = trace_once(request, real_files());
   ASSERT_TRUE(answer.has_value());
