@@ -73,7 +73,10 @@ struct TriageState {
   std::deque<std::uint8_t> recent_levels;  // of the newest 30 ticks: 0 floor, 1 mid, 2 high
   std::map<std::string, PowerHistogram> histograms;  // by model
 
-  bool in_run(SeriesId id) const;        // a GPU, node or task that takes part in the run
+  // A GPU, node or task that takes part in the run. Out of it is one that never worked and rests
+  // while others work, and a host that worked once and rests as a whole while others compute for
+  // long. Any work brings it in (again).
+  bool in_run(SeriesId id) const;
   bool fresh(SeriesId id) const;         // spoke within a few of its periods before tick_at
   std::string label(SeriesId id) const;  // "rank 3 (n1/3)", "n1/3"
   Culprit blame(SeriesId id) const;      // the rank where it is known, else the GPU

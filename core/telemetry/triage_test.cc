@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "tests/support/simulated_run.h"
 
 namespace muster {
@@ -315,6 +317,56 @@ TEST(Triage, ABystanderIsNoCulprit) {
   run.play(60, others(985, 100));
   run.play(200, others(192, 100));
   EXPECT_EQ(answer(run.report()), "critical low collective_hang unknown:");
+}
+
+// Shares of a run by host, in turns: at work, at rest, waiting, or rank 3 apart.
+TEST(Triage, WorkBringsAHostIntoTheRunAndLongRestBesideItTakesItOut) {
+  struct Turn {
+    double seconds;
+    const char* hosts;  // one letter each: w works, r rests, s spins, o spins but its GPU 3 at 0 %
+  };
+  struct HostRow {
+    const char* name;
+    std::vector<Turn> turns;
+    const char* want;
+  };
+  const HostRow rows[] = {
+      {"late at the start, the other waits for its evaluation",
+       {{20, "wr"}, {300, "ww"}, {400, "sw"}},
+       "warning medium data_starvation"},
+      {"late at the start, after that",
+       {{20, "wr"}, {300, "ww"}, {400, "sw"}, {90, "ww"}},
+       "healthy"},
+      {"late at the start, then apart",
+       {{20, "wr"}, {300, "ww"}, {200, "so"}},
+       "critical low collective_hang rank:11"},
+      {"never there",
+       {{20, "wr"}, {300, "wr"}, {200, "or"}},
+       "critical low collective_hang rank:3"},
+      {"a swap to a spare",
+       {{300, "wwr"}, {60, "rrr"}, {200, "wrw"}, {700, "ors"}},
+       "critical medium collective_hang rank:3"},
+      {"a host that died: the others spin",
+       {{300, "ww"}, {200, "sr"}},
+       "critical low collective_hang unknown:"},
+      {"a host that left: the others go on", {{300, "ww"}, {300, "wr"}}, "healthy"},
+      {"a host that left and came back",
+       {{300, "ww"}, {300, "wr"}, {100, "ww"}, {200, "so"}},
+       "critical low collective_hang rank:11"},
+  };
+  for (const HostRow& row : rows) {
+    Triage triage({});
+    SimulatedRun run({.hosts = static_cast<int>(strlen(row.turns[0].hosts))}, triage);
+    for (const Turn& turn : row.turns) {
+      run.play(turn.seconds, [&](int rank) -> SimulatedRun::Gpu {
+        const char state = turn.hosts[rank / 8];
+        if (state == 'w') return {985, 100};
+        if (state == 'r') return {120, 0};
+        return {193, state == 'o' && rank % 8 == 3 ? 0.0 : 100.0};
+      });
+    }
+    EXPECT_EQ(answer(run.report()), row.want) << row.name;
+  }
 }
 
 TEST(Triage, AVanishedGpuIsMissingNotIdle) {
