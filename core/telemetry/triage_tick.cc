@@ -249,6 +249,17 @@ void settle_middle(TriageState& s) {
   }
 }
 
+// A run that was killed and started again rests between, and loads. What was called a hang and then
+// worked on, with no rest that samples far apart could hide, was none.
+WaitTracker::Trust trust_in_end(const TriageState& s) {
+  const auto& wait = s.waits.open();
+  if (!wait) return WaitTracker::Trust::yes;
+  if (is_starting(s, *wait)) return WaitTracker::Trust::no;
+  if (!is_hang(s, *wait)) return WaitTracker::Trust::yes;
+  const bool seen = std::max(wait->longest_gap, s.tick_at - wait->last) <= kSparseGap;
+  return seen ? WaitTracker::Trust::after_work : WaitTracker::Trust::no;
+}
+
 void add_to_segment(const TriageState& s, OpenSegment& open) {
   open.segment.to = s.tick_at;
   ++open.ticks;
@@ -374,7 +385,7 @@ void close_tick(TriageState& s) {
   mark_activity(s);
   compare_peers(s);
   if (s.options.learn) fill_histograms(s);
-  s.waits.observe(s.tick, s.tick_at, s.waits.open() && is_hang(s, *s.waits.open()));
+  s.waits.observe(s.tick, s.tick_at, trust_in_end(s));
   grow_segments(s);
   ++s.phase_ticks[static_cast<std::size_t>(s.tick.phase)];
   ++s.ticks;
