@@ -77,7 +77,8 @@ void StepTrack::step(const StepRecord& record) {
   // Logs of several ranks, or older parts of one, may come in any order: the newest time stands.
   if (older(at)) return;
   starting = false;
-  if (last_step && record.step != *last_step) finished = false;
+  // The last step may be told after the end of the run; two steps are another run.
+  if (last_step && record.step != *last_step && ++steps_past_end_ >= 2) finished = false;
   last_step = record.step;
   last_step_line = record.line;
   if (at) last_step_at = at;
@@ -122,6 +123,7 @@ void StepTrack::event(const ProgressEvent& event) {
       break;
     case ProgressKind::finished:
       finished = true;
+      steps_past_end_ = 0;
       break;
     case ProgressKind::restarted:
       finished = saving = evaluating = false;  // of the run before

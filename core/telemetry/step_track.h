@@ -64,7 +64,8 @@ class StepTrack : public ProgressSink {
   bool older(const std::optional<LogTime>& at) const;
   void hear(const std::optional<LogTime>& at, bool running);
 
-  bool heard_running_ = false;  // what was heard last is of a run in swing
+  std::uint32_t steps_past_end_ = 0;  // since the log said that the run is finished
+  bool heard_running_ = false;        // what was heard last is of a run in swing
 };
 
 }  // namespace muster

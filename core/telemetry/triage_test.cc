@@ -149,6 +149,21 @@ const Row kRows[] = {
        r.compute(300), r.save(90), r.compute(300), r.log_event(ProgressKind::finished), r.save(235);
      },
      "info low checkpoint_in_progress"},
+    {"the last step is told after the end",
+     {},
+     [](auto& r) {
+       r.log_step(1, 99), r.compute(300), r.log_event(ProgressKind::finished), r.log_step(2, 99);
+       r.apart(130, 3);
+     },
+     "info low undetermined"},
+    {"another run in the log of one that ended",
+     {},
+     [](auto& r) {
+       r.log_step(1, 99), r.compute(300), r.log_event(ProgressKind::finished), r.log_step(1, 99);
+       for (int i = 2; i < 9; ++i) r.compute(20), r.log_step(i, 99);
+       r.apart(310, 3);
+     },
+     "critical high collective_hang rank:3"},
     {"a last save at the target step",
      {},
      [](auto& r) {
