@@ -49,7 +49,9 @@ struct SeriesState {
   double bands_limit_w = -1, bands_reference_w = -1;  // what `bands` was made from
 
   bool ever_active = false;            // was seen at work, or busy
-  std::uint32_t idle_beside_work = 0;  // ticks at 0 % while the others computed
+  std::uint32_t idle_beside_work = 0;  // ticks at 0 % while the others computed, since it worked
+  WallTime idle_beside_since{};        // the first of them
+  bool out_of_run = false;             // of no use to the run, until it works
   std::uint64_t power_rows = 0, util_rows = 0;
   bool zero_watts = false;        // 0 W is no reading of a live board
   std::uint32_t frozen_rows = 0;  // newest rows in a row with the same odd power value

@@ -38,6 +38,17 @@ void StepTrack::note_save(Duration length) {
   longest_save = std::max(longest_save.value_or(Duration{}), length);
 }
 
+bool StepTrack::older(const std::optional<LogTime>& at) const {
+  return at && last_step_at && at->has_date && last_step_at->has_date && at->at < last_step_at->at;
+}
+
+void StepTrack::note_start(const std::optional<LogTime>& at, const Quote& quote) {
+  if (older(at)) return;
+  starting = true;
+  start_at = at;
+  start_quote = quote;
+}
+
 void StepTrack::hear(const std::optional<LogTime>& at, bool running) {
   if (!at) return;
   const auto quiet = between(heard_at, at);
@@ -64,9 +75,10 @@ void StepTrack::step(const StepRecord& record) {
   saving = evaluating = false;  // a step ends what it stands behind
   if (record.target_step) target_step = record.target_step;
   // Logs of several ranks, or older parts of one, may come in any order: the newest time stands.
-  const bool older =
-      at && last_step_at && at->has_date && last_step_at->has_date && at->at < last_step_at->at;
-  if (older) return;
+  if (older(at)) return;
+  starting = false;
+  // The last step may be told after the end of the run; two steps are another run.
+  if (last_step && record.step != *last_step && ++steps_past_end_ >= 2) finished = false;
   last_step = record.step;
   last_step_line = record.line;
   if (at) last_step_at = at;
@@ -107,12 +119,18 @@ void StepTrack::event(const ProgressEvent& event) {
     case ProgressKind::compile:
       newest_compile = at;
       compile_quote = quote;
+      note_start(at, quote);
       break;
     case ProgressKind::finished:
       finished = true;
+      steps_past_end_ = 0;
       break;
     case ProgressKind::restarted:
-      finished = false;
+      finished = saving = evaluating = false;  // of the run before
+      note_start(at, quote);
+      break;
+    case ProgressKind::startup:
+      note_start(at, quote);
       break;
     case ProgressKind::error:
       error_quote = quote;
@@ -120,7 +138,6 @@ void StepTrack::event(const ProgressEvent& event) {
     case ProgressKind::monitor_stuck:
       monitor_quote = quote;
       break;
-    case ProgressKind::startup:
     case ProgressKind::epoch_end:
       break;
   }

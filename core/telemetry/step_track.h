@@ -37,14 +37,18 @@ class StepTrack : public ProgressSink {
   std::optional<std::int64_t> last_step, target_step;
   std::uint64_t last_step_line = 0;
   std::optional<LogTime> last_step_at;
-  bool saving = false, evaluating = false;  // begun in the log, no end and no step since
+  // Begun in the log; no end, no step and no restart since.
+  bool saving = false, evaluating = false;
   std::optional<LogTime> save_began, newest_compile;
+  // Lines of a start (loading, compiling, resuming) are newer than the newest step.
+  bool starting = false;
+  std::optional<LogTime> start_at;  // the newest of them
   std::optional<Duration> longest_save;
   // The newest time that the log told, and the longest time that it told nothing while the run went
   // on: starting, compiling and being restarted do not count.
   std::optional<LogTime> heard_at;
   std::optional<Duration> longest_quiet;
-  std::optional<Quote> save_quote, compile_quote, error_quote, monitor_quote;
+  std::optional<Quote> save_quote, compile_quote, start_quote, error_quote, monitor_quote;
   bool finished = false;
   MedianSketch step_seconds;
 
@@ -55,9 +59,13 @@ class StepTrack : public ProgressSink {
 
  private:
   void note_save(Duration length);
+  void note_start(const std::optional<LogTime>& at, const Quote& quote);
+  // Older than the newest step: of another rank, or from an older part of the log.
+  bool older(const std::optional<LogTime>& at) const;
   void hear(const std::optional<LogTime>& at, bool running);
 
-  bool heard_running_ = false;  // what was heard last is of a run in swing
+  std::uint32_t steps_past_end_ = 0;  // since the log said that the run is finished
+  bool heard_running_ = false;        // what was heard last is of a run in swing
 };
 
 }  // namespace muster

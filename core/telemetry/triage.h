@@ -24,11 +24,17 @@
 //          max(120 s, 1.5 x the longest healthy wait known + 30 s)
 //
 // A healthy wait is known from a calibration, from saves in the step log, or from waits in this
-// very recording that ended. Where rank 0 alone is at 0 % (the shape of a save) and no wait is
-// known, a save may take ten minutes. A step log, when given, decides: steps that go on mean no
-// hang, an open save gets the time of a save, a frozen step makes a hang sure. A log that falls
-// silent while power stays at work is no hang by this rule; it is told apart, at medium confidence
-// where a calibration knows how long healthy silences are.
+// very recording that ended; one that was called a hang counts when work follows at once and lasts.
+// Where rank 0 alone is at 0 % (the shape of a save) and no wait is known, a save may take ten
+// minutes. A step log, when given, decides: steps that go on mean no hang, an open save gets the
+// time of a save, a frozen step makes a hang sure; after a line of a restart or of its end the run
+// gets half an hour. Its times count only where they fit the telemetry: a log that ends after the
+// newest sample, or long before the floor began, is of another zone. A log that falls silent while
+// power stays at work is no hang by this rule; it is told apart, at medium confidence where a
+// calibration knows how long healthy silences are.
+//
+// GPUs that rest while others work are not of the run until they work; a host that worked leaves it
+// when all of it rests for two minutes beside others that compute.
 //
 // Memory is bounded by the number of series, not by the length of the input. One thread.
 

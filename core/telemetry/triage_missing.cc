@@ -184,6 +184,18 @@ void add_vanished(const TriageState& s, WallTime now, Report& report) {
   }
 }
 
+void add_hosts_that_left(const TriageState& s, Report& report) {
+  std::set<std::string_view> said;
+  for (SeriesId id = 0; id < s.series.size(); ++id) {
+    const SeriesState& g = s.series[id];
+    const std::string& host = s.fleet.identity(id).host;
+    if (!g.out_of_run || !g.ever_active || !said.insert(host).second) continue;
+    report.notes.push_back(fmt::format(
+        "{}: at rest since {} while the others compute: it is taken to have left the run", host,
+        format_clock(g.idle_beside_since)));
+  }
+}
+
 // Two hosts whose first 32 power values agree to the last bit are one recording under two names.
 void add_duplicates(const TriageState& s, Report& report) {
   std::map<std::uint64_t, std::vector<SeriesId>> by_hash;
@@ -337,6 +349,7 @@ void add_missing_findings(const TriageState& s, WallTime now, Report& report) {
   add_lost_gpus(s, report);
   add_notes(s, report);
   add_vanished(s, now, report);
+  add_hosts_that_left(s, report);
   add_duplicates(s, report);
   add_frozen(s, report);
   add_empty_columns(s, report);

@@ -73,7 +73,10 @@ struct TriageState {
   std::deque<std::uint8_t> recent_levels;  // of the newest 30 ticks: 0 floor, 1 mid, 2 high
   std::map<std::string, PowerHistogram> histograms;  // by model
 
-  bool in_run(SeriesId id) const;        // a GPU, node or task that takes part in the run
+  // A GPU, node or task that takes part in the run. Out of it is one that never worked and rests
+  // while others work, and a host that worked once and rests as a whole while others compute for
+  // long. Any work brings it in (again).
+  bool in_run(SeriesId id) const;
   bool fresh(SeriesId id) const;         // spoke within a few of its periods before tick_at
   std::string label(SeriesId id) const;  // "rank 3 (n1/3)", "n1/3"
   Culprit blame(SeriesId id) const;      // the rank where it is known, else the GPU
@@ -83,6 +86,39 @@ struct TriageState {
 void close_tick(TriageState& s);
 // The newest tick's phase under the hang rule, as people see it.
 Phase phase_now(const TriageState& s);
+
+// What the step log says about a wait (core/telemetry/triage_log.cc).
+//
+// A log whose newest time lies beyond the telemetry, or that had been silent for long while the
+// GPUs worked before the wait, has the clock of another zone (or speaks of another time): what it
+// tells is used, when it tells it is not.
+enum class LogClock : std::uint8_t { fits, ahead, behind };
+LogClock log_clock(const TriageState& s, const Wait& w);
+// The newest step, wherever its time lies; for evidence.
+std::optional<WallTime> newest_step_at(const TriageState& s);
+// A step well inside the wait: it is no hang, whatever power says.
+bool steps_went_on(const TriageState& s, const Wait& w);
+// Nothing moved in the log for longer than steps and silences take.
+bool steps_frozen(const TriageState& s, const Wait& w);
+// The run starts (again): such lines are newer than its steps, by no more than a start may take.
+bool is_starting(const TriageState& s, const Wait& w);
+// The log says that the run is complete, and what is left of it has not lasted far too long.
+bool is_over(const TriageState& s, const Wait& w);
+// One rank is apart as in a save, and a log is there that shows no open save.
+bool shows_no_save(const TriageState& s, const Wait& w);
+// How long nothing has moved: from the last step, or the restart, inside the wait.
+Duration still_for(const TriageState& s, const Wait& w);
+// What is wrong with the clock of the log; empty where it fits.
+std::string log_clock_note(const TriageState& s, const Wait& w);
+
+// Without any known save, rank 0 alone at 0 % may write for this long (62 GB at 100 MB/s).
+inline constexpr Duration kUnknownSave = std::chrono::minutes(10);
+// Before the first step: compilation and index building take 17 to 30 min in public reports. A last
+// save, the upload of a model and the leaving of ranks get as long.
+inline constexpr Duration kStartUp = std::chrono::minutes(30);
+
+// Between two ticks that are further apart, work (or rest) may have been missed.
+inline constexpr Duration kSparseGap = std::chrono::seconds(60);
 
 // How long a wait may last before it is a hang, and what was known when that was decided.
 struct WaitLimit {

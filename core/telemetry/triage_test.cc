@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "tests/support/simulated_run.h"
 
 namespace muster {
@@ -131,12 +133,97 @@ const Row kRows[] = {
      "warning low undetermined unknown:"},
     {"power alone at the floor, the log is complete",
      {.tell_util = false},
-     [](auto& r) { r.compute(300), r.log_finished(), r.all(200, 193, 0); },
+     [](auto& r) { r.compute(300), r.log_event(ProgressKind::finished), r.all(200, 193, 0); },
      "info medium gpus_idle"},
     {"one apart, though the log is complete",
      {},
-     [](auto& r) { r.compute(300), r.log_finished(), r.apart(130, 3); },
-     "critical low collective_hang rank:3"},
+     [](auto& r) { r.compute(300), r.log_event(ProgressKind::finished), r.apart(130, 3); },
+     "info low undetermined"},
+    {"one apart for long, though the log is complete",
+     {},
+     [](auto& r) { r.compute(300), r.log_event(ProgressKind::finished), r.apart(1810, 3); },
+     "critical medium collective_hang rank:3"},
+    {"a last save after the log is complete",
+     {},
+     [](auto& r) {
+       r.compute(300), r.save(90), r.compute(300), r.log_event(ProgressKind::finished), r.save(235);
+     },
+     "info low checkpoint_in_progress"},
+    {"the last step is told after the end",
+     {},
+     [](auto& r) {
+       r.log_step(1, 99), r.compute(300), r.log_event(ProgressKind::finished), r.log_step(2, 99);
+       r.apart(130, 3);
+     },
+     "info low undetermined"},
+    {"another run in the log of one that ended",
+     {},
+     [](auto& r) {
+       r.log_step(1, 99), r.compute(300), r.log_event(ProgressKind::finished), r.log_step(1, 99);
+       for (int i = 2; i < 9; ++i) r.compute(20), r.log_step(i, 99);
+       r.apart(310, 3);
+     },
+     "critical high collective_hang rank:3"},
+    {"a last save at the target step",
+     {},
+     [](auto& r) {
+       r.compute(300), r.save(90), r.log_step(98, 99), r.compute(300), r.log_step(99, 99);
+       r.save(235);
+     },
+     "info low checkpoint_in_progress"},
+    {"rank 0 apart and the log frozen short of the target",
+     {},
+     [](auto& r) { r.compute(300), r.save(90), r.compute(300), r.log_step(98, 99), r.save(235); },
+     "critical high collective_hang rank:0"},
+    {"rank 0 loads after a restart",
+     {},
+     [](auto& r) {
+       r.log_step(98, 999), r.compute(300), r.save(90), r.log_step(99, 999), r.all(60, 135, 0);
+       r.log_event(ProgressKind::restarted), r.save(270);
+     },
+     "info medium compile_warmup"},
+    {"a rank apart long after a restart",
+     {},
+     [](auto& r) {
+       r.log_step(98, 999), r.compute(300), r.save(90), r.log_step(99, 999), r.all(60, 135, 0);
+       r.log_event(ProgressKind::restarted), r.apart(1810, 3);
+     },
+     "critical medium collective_hang rank:3"},
+    {"steps after a restart, then a rank apart",
+     {},
+     [](auto& r) {
+       r.log_event(ProgressKind::restarted), r.compute(300), r.log_step(99, 999), r.apart(130, 3);
+     },
+     "critical high collective_hang rank:3"},
+    {"a log five hours ahead, a rank apart",
+     {.log_ahead = std::chrono::hours(5)},
+     [](auto& r) {
+       for (int i = 0; i < 30; ++i) r.compute(10), r.log_step(i, 999);
+       r.apart(700, 3);
+     },
+     "critical medium collective_hang rank:3"},
+    {"a log five hours behind, a rank apart",
+     {.log_ahead = std::chrono::hours(-5)},
+     [](auto& r) {
+       for (int i = 0; i < 30; ++i) r.compute(10), r.log_step(i, 999);
+       r.apart(700, 3);
+     },
+     "critical medium collective_hang rank:3"},
+    {"a log three minutes ahead, a rank apart",
+     {.log_ahead = std::chrono::minutes(3)},
+     [](auto& r) {
+       for (int i = 0; i < 30; ++i) r.compute(10), r.log_step(i, 999);
+       r.apart(700, 3);
+     },
+     "critical high collective_hang rank:3"},
+    {"rank 0 apart at the start, the log shows no save",
+     {},
+     [](auto& r) { r.log_event(ProgressKind::epoch_end), r.save(1500); },
+     "info low undetermined"},
+    {"rank 0 apart for half an hour, the log shows no save",
+     {},
+     [](auto& r) { r.log_event(ProgressKind::epoch_end), r.save(1810); },
+     "critical medium collective_hang rank:0"},
     {"the step log stands still, and did so before for as long",
      {},
      [](auto& r) {
@@ -234,47 +321,81 @@ TEST(Triage, ACalibrationSetsTheLimit) {
   EXPECT_TRUE(alarms(run.report()));
 }
 
+// What was called a hang and went straight back to work teaches; a blip, and a restart, do not.
+TEST(Triage, AFalseAlarmIsNotRaisedAgain) {
+  struct EndRow {
+    const char* name;
+    std::function<void(SimulatedRun&)> between;  // after the first 280 s
+    bool alarm;                                  // at the second
+  };
+  const EndRow rows[] = {
+      {"work", [](auto& r) { r.compute(400); }, false},
+      {"a blip", [](auto& r) { r.compute(3), r.save(5), r.compute(3); }, true},
+      {"rest before the work", [](auto& r) { r.all(60, 120, 0), r.compute(400); }, true},
+      {"a start in the log",
+       [](auto& r) { r.log_event(ProgressKind::restarted), r.compute(400), r.log_step(1, 99); },
+       true},
+      {"a silence of the sampler",
+       [](auto& r) { r.wait(std::chrono::seconds(90)), r.compute(400); }, true},
+  };
+  for (const EndRow& row : rows) {
+    TriageOptions options;
+    options.calibration.longest_wait = std::chrono::seconds(100);
+    Triage triage(options);
+    SimulatedRun run({}, triage);
+    run.compute(400);
+    run.save(280);
+    EXPECT_TRUE(alarms(run.report())) << row.name;
+    row.between(run);
+    run.save(280);
+    EXPECT_EQ(alarms(run.report()), row.alarm) << row.name;
+  }
+}
+
+TEST(Triage, ALogOfAnotherClockIsSaid) {
+  for (const int hours : {-5, 0, 5}) {
+    Triage triage({});
+    SimulatedRun run({.log_ahead = std::chrono::hours(hours)}, triage);
+    for (int i = 0; i < 30; ++i) run.compute(10), run.log_step(i, 999);
+    run.apart(200, 3);
+    std::string notes;
+    for (const std::string& note : run.report().notes) notes += note + "\n";
+    EXPECT_EQ(notes.find("of another zone") != std::string::npos, hours != 0) << notes;
+  }
+}
+
 // Steps every ten seconds for five minutes, then 1200 s at full power.
 struct SilenceRow {
   const char* name;
-  std::optional<Duration> calibrated;                // longest quiet
-  std::function<void(Triage&, SimulatedRun&)> play;  // after the steps
+  std::optional<Duration> calibrated;       // longest quiet
+  std::function<void(SimulatedRun&)> play;  // after the steps
   const char* want;
 };
-
-void tell(Triage& triage, const SimulatedRun& run, ProgressKind kind) {
-  ProgressEvent event;
-  event.kind = kind;
-  event.at = run.now();
-  triage.event(event);
-}
 
 TEST(Triage, ALogThatFallsSilentAtFullPower) {
   using namespace std::chrono_literals;
   const SilenceRow rows[] = {
-      {"nine minutes", 30s, [](auto&, auto& r) { r.compute(540); }, "healthy"},
-      {"silent", 30s, [](auto&, auto& r) { r.compute(1200); },
-       "warning medium undetermined unknown:"},
+      {"nine minutes", 30s, [](auto& r) { r.compute(540); }, "healthy"},
+      {"silent", 30s, [](auto& r) { r.compute(1200); }, "warning medium undetermined unknown:"},
       {"silent, not calibrated",
        {},
-       [](auto&, auto& r) { r.compute(1200); },
+       [](auto& r) { r.compute(1200); },
        "info low undetermined unknown:"},
-      {"known to be silent for longer", 450s, [](auto&, auto& r) { r.compute(1200); }, "healthy"},
+      {"known to be silent for longer", 450s, [](auto& r) { r.compute(1200); }, "healthy"},
       {"an evaluation that is told", 30s,
-       [](auto& t, auto& r) { tell(t, r, ProgressKind::eval_begin), r.compute(1200); }, "healthy"},
+       [](auto& r) { r.log_event(ProgressKind::eval_begin), r.compute(1200); }, "healthy"},
       {"a save that is told", 30s,
-       [](auto& t, auto& r) { tell(t, r, ProgressKind::save_begin), r.compute(1200); }, "healthy"},
-      {"finished", 30s,
-       [](auto& t, auto& r) { tell(t, r, ProgressKind::finished), r.compute(1200); }, "healthy"},
+       [](auto& r) { r.log_event(ProgressKind::save_begin), r.compute(1200); }, "healthy"},
+      {"finished", 30s, [](auto& r) { r.log_event(ProgressKind::finished), r.compute(1200); },
+       "healthy"},
       {"restarted after a long silence, not calibrated",
        {},
-       [](auto& t, auto& r) {
-         r.compute(1200), tell(t, r, ProgressKind::restarted), r.compute(1200);
-       },
+       [](auto& r) { r.compute(1200), r.log_event(ProgressKind::restarted), r.compute(1200); },
        "info low undetermined unknown:"},
       {"an end of the evaluation", 30s,
-       [](auto& t, auto& r) {
-         tell(t, r, ProgressKind::eval_begin), r.compute(1200), tell(t, r, ProgressKind::eval_end);
+       [](auto& r) {
+         r.log_event(ProgressKind::eval_begin), r.compute(1200),
+             r.log_event(ProgressKind::eval_end);
          r.compute(1300);
        },
        "healthy"},
@@ -285,7 +406,7 @@ TEST(Triage, ALogThatFallsSilentAtFullPower) {
     Triage triage(options);
     SimulatedRun run({.hosts = 1}, triage);
     for (int step = 1; step <= 30; ++step) run.compute(10), run.log_step(step, 1000);
-    row.play(triage, run);
+    row.play(run);
     EXPECT_EQ(answer(run.report()), row.want) << row.name;
   }
 }
@@ -315,6 +436,56 @@ TEST(Triage, ABystanderIsNoCulprit) {
   run.play(60, others(985, 100));
   run.play(200, others(192, 100));
   EXPECT_EQ(answer(run.report()), "critical low collective_hang unknown:");
+}
+
+// Shares of a run by host, in turns: at work, at rest, waiting, or rank 3 apart.
+TEST(Triage, WorkBringsAHostIntoTheRunAndLongRestBesideItTakesItOut) {
+  struct Turn {
+    double seconds;
+    const char* hosts;  // one letter each: w works, r rests, s spins, o spins but its GPU 3 at 0 %
+  };
+  struct HostRow {
+    const char* name;
+    std::vector<Turn> turns;
+    const char* want;
+  };
+  const HostRow rows[] = {
+      {"late at the start, the other waits for its evaluation",
+       {{20, "wr"}, {300, "ww"}, {400, "sw"}},
+       "warning medium data_starvation"},
+      {"late at the start, after that",
+       {{20, "wr"}, {300, "ww"}, {400, "sw"}, {90, "ww"}},
+       "healthy"},
+      {"late at the start, then apart",
+       {{20, "wr"}, {300, "ww"}, {200, "so"}},
+       "critical low collective_hang rank:11"},
+      {"never there",
+       {{20, "wr"}, {300, "wr"}, {200, "or"}},
+       "critical low collective_hang rank:3"},
+      {"a swap to a spare",
+       {{300, "wwr"}, {60, "rrr"}, {200, "wrw"}, {700, "ors"}},
+       "critical medium collective_hang rank:3"},
+      {"a host that died: the others spin",
+       {{300, "ww"}, {200, "sr"}},
+       "critical low collective_hang unknown:"},
+      {"a host that left: the others go on", {{300, "ww"}, {300, "wr"}}, "healthy"},
+      {"a host that left and came back",
+       {{300, "ww"}, {300, "wr"}, {100, "ww"}, {200, "so"}},
+       "critical low collective_hang rank:11"},
+  };
+  for (const HostRow& row : rows) {
+    Triage triage({});
+    SimulatedRun run({.hosts = static_cast<int>(strlen(row.turns[0].hosts))}, triage);
+    for (const Turn& turn : row.turns) {
+      run.play(turn.seconds, [&](int rank) -> SimulatedRun::Gpu {
+        const char state = turn.hosts[rank / 8];
+        if (state == 'w') return {985, 100};
+        if (state == 'r') return {120, 0};
+        return {193, state == 'o' && rank % 8 == 3 ? 0.0 : 100.0};
+      });
+    }
+    EXPECT_EQ(answer(run.report()), row.want) << row.name;
+  }
 }
 
 TEST(Triage, AVanishedGpuIsMissingNotIdle) {

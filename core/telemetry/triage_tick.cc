@@ -13,6 +13,9 @@ constexpr double kBusyPercent = 90, kZeroPercent = 5;
 // the same state lie within 6 %, nodes within 5 %.
 constexpr double kStragglerRatio = 0.78, kPeerSpread = 0.15, kLowClockRatio = 0.90;
 constexpr std::size_t kPeersMin = 4;  // the one and three to hold it against
+// At rest beside work: a host that once worked may come back from a restart of its own.
+constexpr std::uint32_t kTicksToLeave = 3;
+constexpr Duration kTimeToLeave = std::chrono::minutes(2);
 constexpr std::size_t kSegmentsKept = 64, kRecentTicks = 30, kModelsLearned = 64;
 
 // Bits of the clock event reasons.
@@ -57,24 +60,48 @@ void refresh_bands(TriageState& s, SeriesId id) {
   series.bands_reference_w = reference_w;
 }
 
+bool works(const TickInput& in) {
+  if (!in.util_percent && in.level == PowerLevel::none) return false;
+  const double util = in.util_percent.value_or(in.level >= PowerLevel::mid ? 100 : 0);
+  return util >= 80 || (util > kZeroPercent && in.level >= PowerLevel::mid);
+}
+
+bool rests(const TickInput& in) {
+  return in.util_percent && *in.util_percent <= kZeroPercent && in.level <= PowerLevel::floor;
+}
+
+TickInput input_of(const TriageState& s, SeriesId id) {
+  const SeriesState& series = s.series[id];
+  const SeriesIdentity& who = s.fleet.identity(id);
+  const ReferenceLevel& level = s.reference[static_cast<std::size_t>(who.kind)];
+  TickInput in;
+  in.id = id;
+  in.level = series.bands.level_of(series.power());
+  in.util_percent = series.util();
+  in.whole_node = who.kind == SeriesKind::node;
+  in.rank0 = who.rank ? *who.rank == 0 : who.index && *who.index == 0;
+  const double proof = who.kind == SeriesKind::node ? 0.6 : 0.5;
+  in.levels_proven = !series.bands.relative || level.lowest_w <= proof * level.highest_w;
+  return in;
+}
+
 void gather_inputs(TriageState& s) {
   s.inputs.clear();
   for (SeriesId id = 0; id < s.series.size(); ++id) {
-    if (!s.in_run(id) || !s.fresh(id)) continue;
-    SeriesState& series = s.series[id];
+    if (s.fleet.identity(id).kind == SeriesKind::port || !s.fresh(id)) continue;
     refresh_bands(s, id);
-    const SeriesIdentity& who = s.fleet.identity(id);
-    const ReferenceLevel& level = s.reference[static_cast<std::size_t>(who.kind)];
-    TickInput in;
-    in.id = id;
-    in.level = series.bands.level_of(series.power());
-    in.util_percent = series.util();
-    in.whole_node = who.kind == SeriesKind::node;
-    in.rank0 = who.rank ? *who.rank == 0 : who.index && *who.index == 0;
-    const double proof = who.kind == SeriesKind::node ? 0.6 : 0.5;
-    in.levels_proven = !series.bands.relative || level.lowest_w <= proof * level.highest_w;
-    s.inputs.push_back(in);
+    SeriesState& series = s.series[id];
+    const TickInput in = input_of(s, id);
+    if (works(in)) {
+      series.idle_beside_work = 0;
+      series.out_of_run = false;
+    }
+    if (!series.out_of_run) s.inputs.push_back(in);
   }
+}
+
+void count_rest(TriageState& s, SeriesState& series) {
+  if (series.idle_beside_work++ == 0) series.idle_beside_since = s.tick_at;
 }
 
 // GPUs that never worked here and stand at 0 % while others work are not of this run.
@@ -84,21 +111,38 @@ void leave_out_bystanders(TriageState& s) {
   if (!work) return;
   std::erase_if(s.inputs, [&](const TickInput& in) {
     SeriesState& series = s.series[in.id];
-    const bool bystander = !series.ever_active && in.util_percent &&
-                           *in.util_percent <= kZeroPercent && in.level <= PowerLevel::floor;
-    series.idle_beside_work += bystander;
-    return bystander;
+    if (series.ever_active || !rests(in)) return false;
+    count_rest(s, series);
+    series.out_of_run = series.idle_beside_work >= kTicksToLeave;
+    return true;
+  });
+}
+
+// A host that was taken out of the run rests as a whole, while most others compute as if it did not
+// exist. Ranks that wait for it would not compute, not for long.
+void leave_out_hosts_that_left(TriageState& s) {
+  std::map<std::string_view, bool> rest;  // by host: all of it
+  std::size_t high = 0, low = 0;
+  for (const TickInput& in : s.inputs) {
+    rest.try_emplace(s.fleet.identity(in.id).host, true).first->second &= rests(in);
+    high += in.level == PowerLevel::high && in.levels_proven;
+    low += !rests(in) && in.level < PowerLevel::high;
+  }
+  if (high <= low) return;
+  std::erase_if(s.inputs, [&](const TickInput& in) {
+    if (!rest.at(s.fleet.identity(in.id).host)) return false;
+    SeriesState& series = s.series[in.id];
+    count_rest(s, series);
+    series.out_of_run = series.idle_beside_work >= kTicksToLeave &&
+                        s.tick_at - series.idle_beside_since >= kTimeToLeave;
+    return series.out_of_run;
   });
 }
 
 void mark_activity(TriageState& s) {
   for (const TickInput& in : s.inputs) {
     SeriesState& series = s.series[in.id];
-    if (!in.util_percent && in.level == PowerLevel::none) continue;
-    const double util = in.util_percent.value_or(in.level >= PowerLevel::mid ? 100 : 0);
-    if (util >= 80 || (util > kZeroPercent && in.level >= PowerLevel::mid)) {
-      series.ever_active = true;
-    }
+    if (works(in)) series.ever_active = true;
     if (in.level == PowerLevel::high) {
       series.high_sum_w += series.power().value();
       ++series.high_rows;
@@ -205,6 +249,17 @@ void settle_middle(TriageState& s) {
   }
 }
 
+// A run that was killed and started again rests between, and loads. What was called a hang and then
+// worked on, with no rest that samples far apart could hide, was none.
+WaitTracker::Trust trust_in_end(const TriageState& s) {
+  const auto& wait = s.waits.open();
+  if (!wait) return WaitTracker::Trust::yes;
+  if (is_starting(s, *wait)) return WaitTracker::Trust::no;
+  if (!is_hang(s, *wait)) return WaitTracker::Trust::yes;
+  const bool seen = std::max(wait->longest_gap, s.tick_at - wait->last) <= kSparseGap;
+  return seen ? WaitTracker::Trust::after_work : WaitTracker::Trust::no;
+}
+
 void add_to_segment(const TriageState& s, OpenSegment& open) {
   open.segment.to = s.tick_at;
   ++open.ticks;
@@ -296,9 +351,7 @@ void PowerHistogram::add(std::vector<std::uint32_t>& bins, double watts) {
 }
 
 bool TriageState::in_run(SeriesId id) const {
-  const SeriesState& s = series[id];
-  if (fleet.identity(id).kind == SeriesKind::port) return false;
-  return s.ever_active || s.idle_beside_work < 3;
+  return fleet.identity(id).kind != SeriesKind::port && !series[id].out_of_run;
 }
 
 bool TriageState::fresh(SeriesId id) const {
@@ -326,12 +379,13 @@ void close_tick(TriageState& s) {
   update_reference(s);
   gather_inputs(s);
   leave_out_bystanders(s);
+  leave_out_hosts_that_left(s);
   s.tick = judge_tick(s.inputs);
   settle_middle(s);
   mark_activity(s);
   compare_peers(s);
   if (s.options.learn) fill_histograms(s);
-  s.waits.observe(s.tick, s.tick_at, s.waits.open() && is_hang(s, *s.waits.open()));
+  s.waits.observe(s.tick, s.tick_at, trust_in_end(s));
   grow_segments(s);
   ++s.phase_ticks[static_cast<std::size_t>(s.tick.phase)];
   ++s.ticks;

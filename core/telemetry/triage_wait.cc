@@ -12,13 +12,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Without any known save, rank 0 alone at 0 % may write for this long (62 GB at 100 MB/s).
-constexpr Duration kUnknownSave = 10min;
-// Before the first step: compilation and index building take 17 to 30 min in public reports.
-constexpr Duration kStartUp = 30min;
-// Between two ticks that are further apart, work may have been missed.
-constexpr Duration kSparseGap = 60s;
-
 std::size_t run_size(const TriageState& s) {
   return s.inputs.size();
 }
@@ -26,41 +19,6 @@ std::size_t run_size(const TriageState& s) {
 // The clock of people: the date only where the log or the telemetry has one.
 std::string at_text(WallTime at) {
   return format_clock(at);
-}
-
-// How far two step times, at least half a minute: a log is written late and its clock may be off.
-Duration two_steps(const TriageState& s) {
-  const double step_s = s.steps.step_seconds.quantile().value_or(0);
-  return std::max<Duration>(30s, seconds_to_duration(2 * step_s));
-}
-
-std::optional<WallTime> last_step_at(const TriageState& s) {
-  if (!s.steps.last_step_at || !s.newest) return std::nullopt;
-  return s.steps.last_step_at->near(*s.newest);
-}
-
-// The log shows a step well inside the wait: it is no hang, whatever power says.
-bool steps_went_on(const TriageState& s, const Wait& w) {
-  const auto last = last_step_at(s);
-  return last && *last > w.from + std::min<Duration>(two_steps(s), 60s);
-}
-
-// Nothing moved in the log for the time that two steps take, and for longer than it was ever
-// silent: logs that tell a step in a hundred, or rest while they evaluate, are silent in health.
-bool steps_frozen(const TriageState& s, const Wait& w) {
-  const auto last = last_step_at(s);
-  const Duration quiet = s.steps.longest_quiet.value_or(Duration{});
-  return last && w.last - *last > std::max(two_steps(s), quiet);
-}
-
-// The log says that the run is over, and nobody spins: by power alone that is rest, not a hang.
-bool is_over(const TriageState& s, const Wait& w) {
-  return s.steps.finished && w.shape == Shape::none;
-}
-
-// How long nothing has moved: from the last step where the log went on inside the wait.
-Duration still_for(const TriageState& s, const Wait& w) {
-  return steps_went_on(s, w) ? w.last - *last_step_at(s) : w.length();
 }
 
 bool odd_is_sure(const Wait& w) {
@@ -122,7 +80,7 @@ void add_odd_evidence(const TriageState& s, const Wait& w, Finding& f) {
 
 void add_step_evidence(const TriageState& s, Finding& f) {
   if (!s.steps.last_step) return;
-  const auto at = last_step_at(s);
+  const auto at = newest_step_at(s);
   f.evidence.push_back(
       {s.step_source, s.steps.last_step_line,
        fmt::format("newest step {}{}{}", *s.steps.last_step,
@@ -138,7 +96,9 @@ Confidence hang_confidence(const TriageState& s, const Wait& w, const WaitLimit&
   // A first save of unknown length looks the same, and so do compilation and loading before work.
   if (!w.after_work && w.length() < kStartUp) return Confidence::low;
   if (!limit.known && w.length() < kUnknownSave) return Confidence::low;
-  if (w.shape == Shape::rank0_zero && !limit.known) return Confidence::low;
+  if (w.shape == Shape::rank0_zero && !limit.known && w.length() < kStartUp) {
+    return Confidence::low;
+  }
   return Confidence::medium;
 }
 
@@ -173,8 +133,9 @@ Finding hang_finding(const TriageState& s, const Wait& w, const WaitLimit& limit
     f.cause = Cause::undetermined;
     f.severity = Severity::warning;
   }
-  f.summary = fmt::format("{}; power floor ({}) for {}: {}", shape_text(s, w), power_text(s),
-                          format_duration(w.length()), limit_text(limit));
+  f.summary = fmt::format("{}; power floor ({}) for {}: {}{}", shape_text(s, w), power_text(s),
+                          format_duration(w.length()), limit_text(limit),
+                          shows_no_save(s, w) ? "; the step log shows no save" : "");
   add_odd_evidence(s, w, f);
   add_step_evidence(s, f);
   if (s.steps.error_quote) {
@@ -196,13 +157,15 @@ Finding hang_finding(const TriageState& s, const Wait& w, const WaitLimit& limit
 Finding save_finding(const TriageState& s, const Wait& w, const WaitLimit& limit, bool open) {
   Finding f;
   f.severity = Severity::ok;
-  f.confidence = limit.known || s.steps.seen ? Confidence::high : Confidence::medium;
+  const bool unsaid = open && shows_no_save(s, w);
+  f.confidence = !unsaid && (limit.known || s.steps.seen) ? Confidence::high : Confidence::medium;
   f.cause = Cause::checkpoint_in_progress;
   f.since = w.from;
   if (open) {
-    f.summary = fmt::format(
-        "save in progress for {}: {}, power floor; {}", format_duration(w.length()),
-        w.odd ? s.label(*w.odd) + " alone at 0 %" : "a save is open in the log", limit_text(limit));
+    f.summary =
+        fmt::format("save in progress for {}: {}, power floor; {}{}", format_duration(w.length()),
+                    w.odd ? s.label(*w.odd) + " alone at 0 %" : "a save is open in the log",
+                    limit_text(limit), unsaid ? "; the step log shows no save" : "");
     f.actions = {Action::none, Action::watch};
     f.next = fmt::format("wait; it is called a hang at {}", format_duration(limit.limit));
   } else {
@@ -219,6 +182,11 @@ Finding save_finding(const TriageState& s, const Wait& w, const WaitLimit& limit
   return f;
 }
 
+// As long as a save may take nobody is surprised by one that is not in the log.
+bool longer_than_saves(const Wait& w, const WaitLimit& limit) {
+  return w.length() >= std::max(kUnknownSave, limit.known.value_or(Duration{}));
+}
+
 Finding waiting_finding(const TriageState& s, const Wait& w, const WaitLimit& limit) {
   Finding f;
   f.severity = Severity::info;
@@ -229,7 +197,45 @@ Finding waiting_finding(const TriageState& s, const Wait& w, const WaitLimit& li
                           format_duration(w.length()), limit_text(limit));
   f.actions = {Action::watch};
   f.next = fmt::format("watch on; a hang is called at {}", format_duration(limit.limit));
+  if (shows_no_save(s, w)) {
+    f.summary += "; the step log shows no save";
+    f.confidence = Confidence::low;
+    if (w.length() >= kStartUp) {
+      f.severity = Severity::warning;
+      f.confidence = Confidence::medium;
+    }
+  }
   add_odd_evidence(s, w, f);
+  return f;
+}
+
+Finding starting_finding(const TriageState& s, const Wait& w, const WaitLimit& limit) {
+  Finding f = waiting_finding(s, w, limit);
+  f.severity = Severity::info;
+  f.confidence = Confidence::medium;
+  f.cause = Cause::compile_warmup;
+  f.summary += "; by the newest lines of the step log the run starts";
+  f.next = fmt::format("wait; a hang is called {} after the start", format_duration(limit.limit));
+  if (const auto& quote = s.steps.start_quote) {
+    f.evidence.push_back({s.step_source, quote->line, quote->text});
+  }
+  return f;
+}
+
+// The log is complete, and ranks still spin: a last save or upload, or ranks that do not leave.
+Finding ending_finding(const TriageState& s, const Wait& w) {
+  Finding f;
+  f.severity = Severity::info;
+  f.confidence = Confidence::low;
+  f.cause = w.shape == Shape::rank0_zero ? Cause::checkpoint_in_progress : Cause::undetermined;
+  f.since = w.from;
+  f.summary =
+      fmt::format("{}; power floor ({}) for {}; the run is complete: a last save, or its end",
+                  shape_text(s, w), power_text(s), format_duration(w.length()));
+  add_odd_evidence(s, w, f);
+  add_step_evidence(s, f);
+  f.actions = {Action::watch};
+  f.next = fmt::format("watch on; a hang is called at {}", format_duration(kStartUp));
   return f;
 }
 
@@ -251,14 +257,21 @@ void add_rest(const TriageState& s, const Wait& w, Report& report) {
 void add_open_wait(const TriageState& s, Report& report) {
   const Wait& w = *s.waits.open();
   const WaitLimit limit = wait_limit(s, w);
-  if (is_over(s, w)) return add_rest(s, w, report);
-  if (steps_went_on(s, w) && !is_hang(s, w)) {
-    report.notes.push_back("power is at the floor while the step log goes on: no hang");
-    return;
+  if (std::string note = log_clock_note(s, w); !note.empty()) {
+    report.notes.push_back(std::move(note));
   }
   if (is_hang(s, w)) {
     report.findings.push_back(hang_finding(s, w, limit));
-  } else if (w.shape == Shape::rank0_zero || limit.saving) {
+  } else if (is_over(s, w) && w.shape == Shape::none) {
+    add_rest(s, w, report);
+  } else if (is_over(s, w)) {
+    if (w.length() >= s.options.min_hang) report.findings.push_back(ending_finding(s, w));
+  } else if (steps_went_on(s, w)) {
+    report.notes.push_back("power is at the floor while the step log goes on: no hang");
+  } else if (is_starting(s, w)) {
+    report.findings.push_back(starting_finding(s, w, limit));
+  } else if (limit.saving || (w.shape == Shape::rank0_zero &&
+                              !(shows_no_save(s, w) && longer_than_saves(w, limit)))) {
     report.findings.push_back(save_finding(s, w, limit, true));
   } else if (w.shape != Shape::none) {
     report.findings.push_back(waiting_finding(s, w, limit));
@@ -386,6 +399,7 @@ WaitLimit wait_limit(const TriageState& s, const Wait& wait) {
   if (!wait.after_work && s.steps.steps == 0) {
     out.limit = std::max(out.limit, s.steps.seen ? kStartUp : kUnknownSave);
   }
+  if (is_starting(s, wait)) out.limit = std::max(out.limit, kStartUp);
   return out;
 }
 

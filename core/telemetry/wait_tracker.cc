@@ -3,15 +3,30 @@
 #include <algorithm>
 
 namespace muster {
+namespace {
 
-void WaitTracker::observe(const TickVerdict& tick, WallTime at, bool hung) {
+// One busy sample in a hang is a profiler, or chance.
+constexpr Duration kSureWork = std::chrono::seconds(30);
+
+}  // namespace
+
+void WaitTracker::observe(const TickVerdict& tick, WallTime at, Trust trust) {
   if (tick.busy) {
-    if (open_ && !hung) close_healthy(at);
+    if (open_ && open_->after_work && trust != Trust::no) {
+      doubtful_ = *open_;
+      doubtful_->last = at;  // it ended with the first busy tick
+    }
+    const bool lasted = doubtful_ && at - doubtful_->last >= kSureWork;
+    if (doubtful_ && (lasted || (open_ && trust == Trust::yes))) {
+      learn(*doubtful_);
+      doubtful_.reset();
+    }
     open_.reset();
     if (!first_busy_) first_busy_ = at;
     last_busy_ = at;
     return;
   }
+  doubtful_.reset();
   if (!tick.at_floor) {
     // Idle ends a wait without making it healthy; where nothing is known, or a few work while the
     // others wait, it stays open as it is.
@@ -60,17 +75,13 @@ void WaitTracker::extend(const TickVerdict& tick, WallTime at) {
   w.odd = odd_candidate_;
 }
 
-void WaitTracker::close_healthy(WallTime at) {
-  const Duration length = at - open_->from;
-  if (open_->after_work) {
-    longest_ = std::max(longest_.value_or(Duration{}), length);
-    if (open_->shape == Shape::rank0_zero) {
-      ++save_count_;
-      save_total_ += length;
-    }
-    healthy_ = *open_;
-    healthy_->last = at;  // it ended with the first busy tick
+void WaitTracker::learn(const Wait& wait) {
+  longest_ = std::max(longest_.value_or(Duration{}), wait.length());
+  if (wait.shape == Shape::rank0_zero) {
+    ++save_count_;
+    save_total_ += wait.length();
   }
+  healthy_ = wait;
 }
 
 }  // namespace muster

@@ -29,9 +29,13 @@ struct Wait {
 // a tick at which nothing runs at all (idle) ends it without saying that it was healthy.
 class WaitTracker {
  public:
-  // `hung`: the open wait has been called a hang; when it ends it teaches nothing about healthy
-  // ones.
-  void observe(const TickVerdict& tick, WallTime at, bool hung);
+  // How far the open wait, should it end in work now, would have been a healthy one.
+  enum class Trust : std::uint8_t {
+    yes,
+    after_work,  // it was called a hang: if half a minute of nothing but work follows
+    no,          // a restart may have ended it
+  };
+  void observe(const TickVerdict& tick, WallTime at, Trust trust);
 
   const std::optional<Wait>& open() const { return open_; }
   // The newest wait that ended in work; its `last` is the first busy tick.
@@ -47,9 +51,10 @@ class WaitTracker {
 
  private:
   void extend(const TickVerdict& tick, WallTime at);
-  void close_healthy(WallTime at);
+  void learn(const Wait& wait);
 
   std::optional<Wait> open_, healthy_;
+  std::optional<Wait> doubtful_;  // ended in work that has not lasted yet
   std::optional<Duration> longest_;
   std::uint32_t save_count_ = 0;
   Duration save_total_{};

@@ -38,14 +38,14 @@ void SimulatedRun::log_step(std::int64_t step, std::int64_t target) {
   StepRecord record;
   record.step = step;
   record.target_step = target;
-  record.at = now_;
+  record.at = now_ + options_.log_ahead;
   triage_.step(record);
 }
 
-void SimulatedRun::log_finished() {
+void SimulatedRun::log_event(ProgressKind kind) {
   ProgressEvent event;
-  event.kind = ProgressKind::finished;
-  event.at = now_;
+  event.kind = kind;
+  event.at = now_ + options_.log_ahead;
   triage_.event(event);
 }
 

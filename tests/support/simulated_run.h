@@ -24,6 +24,7 @@ class SimulatedRun {
     bool tell_limit = true, tell_rank = true, tell_util = true;
     double scale = 1;             // of all powers, for other models
     Duration last_host_behind{};  // its clock
+    Duration log_ahead{};         // the clock of the step log
   };
   // One GPU at one tick; nothing: the GPU says nothing.
   struct Gpu {
@@ -45,7 +46,7 @@ class SimulatedRun {
   }
   void save(double seconds) { apart(seconds, 0); }
   void log_step(std::int64_t step, std::int64_t target);
-  void log_finished();
+  void log_event(ProgressKind kind);
 
   void wait(Duration silence) { now_ += silence; }
 
