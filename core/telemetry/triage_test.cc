@@ -151,6 +151,15 @@ const Row kRows[] = {
        r.play(120, [](int k) { return SimulatedRun::Gpu{575, k % 2 == 0 ? 60.0 : 100.0}; });
      },
      "warning medium data_starvation"},
+    {"one at rest, the others busy at middle power",
+     {},
+     [](auto& r) {
+       r.compute(60);
+       r.play(200, [](int k) {
+         return SimulatedRun::Gpu{k == 5 ? 190.0 : 400.0, k == 5 ? 0.0 : 100.0};
+       });
+     },
+     "warning low undetermined"},
     {"communication", {}, [](auto& r) { r.all(120, 640, 100); }, "info medium communication_bound"},
     {"idle", {}, [](auto& r) { r.compute(60), r.all(120, 135, 0); }, "info medium gpus_idle"},
     {"one GPU far below its peers",
