@@ -28,7 +28,8 @@ Result<TriageAnswer> triage_live(const TriageRequest& request, const LiveOptions
                                  Files& files, Clock& clock, std::stop_token stop,
                                  const std::function<bool(const TriageAnswer&)>& each);
 
-// What an answer says in short: equal texts mean that nothing changed for the reader.
-std::string answer_digest(const TriageAnswer& answer);
+// What an answer says in short: equal texts mean that nothing changed for the reader. The phase and
+// shape of the moment count for a reader of the screen; the document has neither.
+std::string answer_digest(const TriageAnswer& answer, bool screen);
 
 }  // namespace muster

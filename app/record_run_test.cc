@@ -144,6 +144,16 @@ TEST(LiveRun, APageWithoutAnyGpu) {
   }
 }
 
+TEST(LiveRun, ADocumentIsToldAgainOnlyWhereItChanges) {
+  TriageAnswer a, b;
+  a.view.phase = Phase::compute;
+  b.view.phase = Phase::waiting;
+  EXPECT_EQ(answer_digest(a, false), answer_digest(b, false));
+  EXPECT_NE(answer_digest(a, true), answer_digest(b, true));
+  b.report.findings.emplace_back();
+  EXPECT_NE(answer_digest(a, false), answer_digest(b, false));
+}
+
 TEST(RecordRun, OfFilesHasTheFindingsOfTheFiles) {
   const TemporaryFolder folder;
   const std::string demo = std::string(MUSTER_SOURCE_DIR) + "/testdata/demo/";

@@ -216,6 +216,19 @@ TEST(Triage, ManySavesAreAFindingOfTheirOwnAndNoHang) {
   EXPECT_EQ(f->severity, Severity::warning);
 }
 
+TEST(Triage, ASaveOfOneSampleHasNoLength) {
+  Triage triage({});
+  SimulatedRun run({}, triage);
+  run.compute(60);
+  run.save(1);
+  const Report report = run.report();
+  ASSERT_EQ(answer(report), "ok medium checkpoint_in_progress");
+  EXPECT_TRUE(report.findings[0].summary.starts_with("save that has just begun: "))
+      << report.findings[0].summary;
+  run.save(2);
+  EXPECT_TRUE(run.report().findings[0].summary.starts_with("save in progress for 2"));
+}
+
 TEST(Triage, TwoSamplesRuleFiresAtOnceOnOneRankApart) {
   TriageOptions options;
   options.rule = HangRule::two_samples;

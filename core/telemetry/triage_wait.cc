@@ -201,7 +201,8 @@ Finding save_finding(const TriageState& s, const Wait& w, const WaitLimit& limit
   f.since = w.from;
   if (open) {
     f.summary = fmt::format(
-        "save in progress for {}: {}, power floor; {}", format_duration(w.length()),
+        "save {}: {}, power floor; {}",
+        w.length() < 1s ? "that has just begun" : "in progress for " + format_duration(w.length()),
         w.odd ? s.label(*w.odd) + " alone at 0 %" : "a save is open in the log", limit_text(limit));
     f.actions = {Action::none, Action::watch};
     f.next = fmt::format("wait; it is called a hang at {}", format_duration(limit.limit));
