@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "base/timestamp.h"
 #include "core/telemetry/triage_state.h"
@@ -54,27 +55,29 @@ bool draws_little(const SeriesState& g) {
   return g.low_power.judged >= 3 && g.low_power.share() >= 0.8;
 }
 
-// Several low ones that make up a host, or stand together at an end of the run, are a stage of a
-// pipeline with less to do.
+// Low ones that make up a host, or stand at an end of the run, are a stage of a pipeline with less
+// to do. Without ranks the last GPU of the last host is taken for the end.
 bool is_stage(const TriageState& s, SeriesId id) {
-  const std::string& host = s.fleet.identity(id).host;
+  const SeriesIdentity& self = s.fleet.identity(id);
   std::size_t low_here = 0, here = 0;
-  std::map<int, bool> by_rank;
+  std::map<std::tuple<int, std::string_view, int>, bool> low_in_order;
+  const auto place = [](const SeriesIdentity& who) {
+    return std::tuple(who.rank.value_or(-1), std::string_view(who.host), who.index.value_or(-1));
+  };
   for (SeriesId other = 0; other < s.series.size(); ++other) {
     const SeriesIdentity& who = s.fleet.identity(other);
     if (who.kind != SeriesKind::gpu || !s.in_run(other)) continue;
     const bool low = draws_little(s.series[other]);
-    if (who.rank) by_rank[*who.rank] = low;
-    here += who.host == host;
-    low_here += who.host == host && low;
+    low_in_order[place(who)] = low;
+    here += who.host == self.host;
+    low_here += who.host == self.host && low;
   }
   if (here >= 2 && low_here == here) return true;
-  const std::optional<int> rank = s.fleet.identity(id).rank;
-  if (!rank) return false;
-  const auto at = by_rank.find(*rank);
-  const auto is_low = [](const auto& r) { return r.second; };
-  return std::all_of(at, by_rank.end(), is_low) ||
-         std::all_of(by_rank.begin(), std::next(at), is_low);
+  if (!self.rank && (here < 2 || !self.index)) return false;
+  const auto at = low_in_order.find(place(self));
+  const auto is_low = [](const auto& gpu) { return gpu.second; };
+  if (std::all_of(at, low_in_order.end(), is_low)) return true;
+  return self.rank && std::all_of(low_in_order.begin(), at, is_low);
 }
 
 // A lame board and a rank with less to do look alike in power. It is more than a hint where the

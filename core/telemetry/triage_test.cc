@@ -547,8 +547,10 @@ TEST(Triage, AStragglerDoesTheSameWork) {
   const WorkRow rows[] = {
       {"same clock and utilization", 2, true, [=](int r) { return r == 9 ? low : Board{}; },
        "warning medium gpu_power_straggler gpu:n11/1"},
-      {"the same, no rank told", 2, false, [=](int r) { return r == 15 ? low : Board{}; },
-       "warning medium gpu_power_straggler gpu:n11/7"},
+      {"the same, no rank told", 2, false, [=](int r) { return r == 9 ? low : Board{}; },
+       "warning medium gpu_power_straggler gpu:n11/1"},
+      {"the last GPU, no rank told", 2, false, [=](int r) { return r == 15 ? low : Board{}; },
+       "warning low gpu_power_straggler gpu:n11/7"},
       {"a lower clock", 2, true, [](int r) { return r == 9 ? Board{591, 100, 1400} : Board{}; },
        "warning medium gpu_power_straggler gpu:n11/1"},
       {"a higher clock", 2, true, [](int r) { return r == 9 ? Board{690, 100, 1900} : Board{}; },
