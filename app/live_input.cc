@@ -124,6 +124,24 @@ class TailInput final : public LiveInput {
   std::optional<Error> rejected_;  // what it is was looked at once
 };
 
+// Says whether anything came at all.
+class CountingSink final : public TelemetrySink {
+ public:
+  explicit CountingSink(TelemetrySink& next) : next_(next) {}
+  void row(const TelemetryRow& row) override {
+    any = true;
+    next_.row(row);
+  }
+  void note(const TelemetryNote& note) override {
+    any = true;
+    next_.note(note);
+  }
+  bool any = false;
+
+ private:
+  TelemetrySink& next_;
+};
+
 class PolledInput final : public LiveInput {
  public:
   PolledInput(std::unique_ptr<TelemetrySource> source, std::string host, Clock& clock)
@@ -132,7 +150,11 @@ class PolledInput final : public LiveInput {
   Status poll(MonoTime deadline, RowTarget& target) override {
     RowClock clock(clock_.wall(), nullptr);
     SourceSink sink(target, clock, name_, host_);
-    return source_->read(deadline, sink);
+    CountingSink counting(sink);
+    const Status status = source_->read(deadline, counting);
+    // A server that knows of no GPU: nothing is known, which is not health.
+    if (status && !counting.any) return make_error(Errc::unavailable, "no GPU in its answer");
+    return status;
   }
 
  private:

@@ -35,15 +35,26 @@ Result<TriageAnswer> triage_live(const TriageRequest& request, const LiveOptions
     sources.poll(due + std::max(options.interval, kLeastRound));
     TriageAnswer answer = judge(triage, sources, judged.at(triage.newest(), clock.wall()));
     const bool over = options.length && clock.mono() - start >= *options.length;
-    if (!each(answer) || over) return answer;
+    if (!each(answer)) return answer;
+    if (over) {
+      const std::vector<Blind>& blind = answer.report.blind;
+      const bool nothing = !triage.newest() && request.source_options.step_logs.empty();
+      if (!options.follow && nothing && answer.report.findings.empty() && !blind.empty()) {
+        return make_error(Errc::unavailable, blind[0].source + ": " + blind[0].reason);
+      }
+      return answer;
+    }
     const MonoTime next = due + options.interval;
     if (!(options.rest ? options.rest(next) : clock.sleep_until(next, stop))) return answer;
   }
 }
 
-std::string answer_digest(const TriageAnswer& answer) {
-  std::string out = fmt::format("{}/{}", static_cast<int>(answer.view.phase),
-                                static_cast<int>(answer.view.shape));
+std::string answer_digest(const TriageAnswer& answer, bool screen) {
+  std::string out;
+  if (screen) {
+    out = fmt::format("{}/{}", static_cast<int>(answer.view.phase),
+                      static_cast<int>(answer.view.shape));
+  }
   for (const Finding& f : answer.report.findings) {
     out += fmt::format("|{} {} {}", static_cast<int>(f.severity), static_cast<int>(f.confidence),
                        static_cast<int>(f.cause));

@@ -23,12 +23,13 @@ struct LiveOptions {
 // Polls live sources (and files that grow) once an interval, and judges after every round. `each`
 // gets every answer and says whether to go on. A source that fails is blind until it answers again;
 // it never ends the others. The answer of the last round is returned; Errc of the source where none
-// could even be opened.
+// could even be opened, or, without `follow`, where none had given anything by the end.
 Result<TriageAnswer> triage_live(const TriageRequest& request, const LiveOptions& options,
                                  Files& files, Clock& clock, std::stop_token stop,
                                  const std::function<bool(const TriageAnswer&)>& each);
 
-// What an answer says in short: equal texts mean that nothing changed for the reader.
-std::string answer_digest(const TriageAnswer& answer);
+// What an answer says in short: equal texts mean that nothing changed for the reader. The phase and
+// shape of the moment count for a reader of the screen; the document has neither.
+std::string answer_digest(const TriageAnswer& answer, bool screen);
 
 }  // namespace muster

@@ -6,6 +6,7 @@
 #include <atomic>
 
 #include "app/live_run.h"
+#include "core/model/exit_status.h"
 #include "core/model/report_json.h"
 #include "edge/net/http_server.h"
 #include "edge/os/clock.h"
@@ -109,6 +110,48 @@ TEST(RecordRun, OfLiveSourcesHasTheFindingsOfTheSources) {
   ASSERT_TRUE(replayed) << replayed.error().context;
   EXPECT_EQ(findings_of(replayed->report), findings_of(direct->report));
   for (const Blind& b : replayed->report.blind) ADD_FAILURE() << b.source << ": " << b.reason;
+}
+
+// A page without a GPU is blind beside others, and no input where it is alone.
+TEST(LiveRun, APageWithoutAnyGpu) {
+  Exporter good;
+  const auto other = HttpServer::start({}, [](std::string_view path) {
+    const bool page = path == "/metrics";
+    return HttpReply{200, page ? "text/html" : "application/json",
+                     page ? "<html><form>Log in</form></html>\n"
+                          : R"({"status":"success","data":{"resultType":"vector","result":[]}})"};
+  });
+  ASSERT_TRUE(other.has_value());
+  const std::string address = fmt::format("http://127.0.0.1:{}/", (*other)->port());
+  for (const std::string& bad : {address + "metrics", address}) {
+    LiveOptions options;
+    options.length = seconds(1);
+    FakeClock clock = story_clock();
+    const auto go = [&](const std::vector<std::string>& sources) {
+      TriageRequest request;
+      request.sources = sources;
+      return triage_live(request, options, real_files(), clock, {},
+                         [](const auto&) { return true; });
+    };
+    const auto alone = go({bad});
+    ASSERT_FALSE(alone.has_value()) << bad;
+    EXPECT_EQ(exit_status_of(alone.error()), ExitStatus::no_input);
+    const auto beside = go({"n1=" + good.url(), bad});
+    ASSERT_TRUE(beside.has_value()) << beside.error().context;
+    ASSERT_EQ(beside->report.blind.size(), 1u);
+    EXPECT_EQ(beside->report.blind[0].source, bad);
+    EXPECT_EQ(exit_status_of(beside->report), ExitStatus::cannot_tell);
+  }
+}
+
+TEST(LiveRun, ADocumentIsToldAgainOnlyWhereItChanges) {
+  TriageAnswer a, b;
+  a.view.phase = Phase::compute;
+  b.view.phase = Phase::waiting;
+  EXPECT_EQ(answer_digest(a, false), answer_digest(b, false));
+  EXPECT_NE(answer_digest(a, true), answer_digest(b, true));
+  b.report.findings.emplace_back();
+  EXPECT_NE(answer_digest(a, false), answer_digest(b, false));
 }
 
 TEST(RecordRun, OfFilesHasTheFindingsOfTheFiles) {

@@ -34,6 +34,8 @@ inline constexpr std::size_t kContractBytes = 16 * 1024 * 1024;
 inline constexpr std::size_t kContractDepth = 32;
 // A configuration file.
 inline constexpr std::size_t kConfigBytes = 1024 * 1024;
+// Its pipe: a shell's `<(...)` gives its first bytes at once, a forgotten one none for ever.
+inline constexpr std::chrono::seconds kConfigPatience{5};
 // What one log may tell about its ranks: the first of a kind and rank are the ones that count (a
 // rank has a handful of groups), and a job of 16,384 ranks says four things each with room.
 inline constexpr std::size_t kWitnessesOfRank = 16;

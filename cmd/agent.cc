@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <cstdlib>
-
 #include "app/agent.h"
 #include "cmd/verbs.h"
 #include "edge/gpu/nvml.h"
@@ -47,9 +45,7 @@ class AgentVerb final : public Verb {
       return ExitStatus::usage;
     }
     const StopOnSignal stop;  // before any thread
-    NvmlOptions nvml;
-    if (const char* library = std::getenv("MUSTER_NVML")) nvml.library = library;
-    auto source = open_nvml(nvml);
+    auto source = open_nvml({});
     if (!source) {
       console.complain(source.error().context + ", so there is no GPU to watch");
       return ExitStatus::no_input;

@@ -81,6 +81,15 @@ std::string help_of(const OptionRow& row) {
                      key->fallback);
 }
 
+// The library also takes 0x10 for 16, 010 for 8 and 1'000 for 1000.
+CLI::Validator decimal(bool (*reads)(std::string_view)) {
+  return CLI::Validator(
+      [reads](const std::string& text) {
+        return reads(text) ? "" : "\"" + escape_controls(text, 80) + "\" is no decimal number";
+      },
+      "");
+}
+
 CLI::Option* add_row(CLI::App& app, const OptionRow& row) {
   const std::string help = help_of(row);
   CLI::Option* option = nullptr;
@@ -92,9 +101,11 @@ CLI::Option* add_row(CLI::App& app, const OptionRow& row) {
       break;
     case OptionRow::Type::number:
       option = app.add_option(row.names, *static_cast<double*>(row.target), help);
+      option->check(decimal([](std::string_view text) { return parse_double(text).has_value(); }));
       break;
     case OptionRow::Type::integer:
       option = app.add_option(row.names, *static_cast<std::int64_t*>(row.target), help);
+      option->check(decimal([](std::string_view text) { return parse_int(text).has_value(); }));
       break;
     case OptionRow::Type::list:
       option = app.add_option(row.names, *static_cast<std::vector<std::string>*>(row.target), help);

@@ -111,7 +111,7 @@ class TriageVerb final : public Verb {
     const std::stop_token stop = request.source_options.stop;
     std::string said;
     const auto each = [&](const TriageAnswer& answer) {
-      const std::string digest = answer_digest(answer);
+      const std::string digest = answer_digest(answer, !console.json());
       if (follow_ && digest != said) say(answer, console);
       said = digest;
       return true;

@@ -117,6 +117,13 @@ TEST(Agent, Refusals) {
   };
   const Row rows[] = {
       {"no driver", "MUSTER_NVML=/nonexistent.so " + kMuster + " agent", 65, "no NVML"},
+      {"no driver, triage", "MUSTER_NVML=/nonexistent.so " + kMuster + " triage nvml", 65,
+       "/nonexistent.so"},
+      {"no driver, record",
+       "cd /tmp && MUSTER_NVML=/nonexistent.so " + kMuster + " record nvml -o never.zst", 65,
+       "/nonexistent.so"},
+      {"no driver, top", "MUSTER_NVML=/nonexistent.so " + kMuster + " top nvml", 65,
+       "/nonexistent.so"},
       {"interval", kMuster + " agent --interval 0.05", 64, "0.1 to 3600"},
       {"not a number", kMuster + " agent --interval nan", 64, ""},
       {"keep", kMuster + " agent --keep-h 0", 64, "--keep-h"},

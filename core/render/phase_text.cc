@@ -76,8 +76,11 @@ std::string segment_line(const PhaseSegment& s, std::size_t width) {
                   upper(phase_name(s.phase)), number_cell(s.power_w_median),
                   number_cell(s.util_percent_median), format_duration(s.to - s.from));
   std::string what;
-  if (!s.odd.empty()) what = plain_cell(s.odd, 30) + ": ";
-  if (s.shape != Shape::none && s.shape != Shape::uniform) what += shape_name(s.shape);
+  // Who was odd for a moment of a stretch that ends even is not worth a line.
+  if (s.shape != Shape::none && s.shape != Shape::uniform) {
+    if (!s.odd.empty()) what = plain_cell(s.odd, 30) + ": ";
+    what += shape_name(s.shape);
+  }
   line = plain_cell(line, width) + "\n";
   if (!what.empty()) line += plain_cell("          " + what, width) + "\n";
   return line;

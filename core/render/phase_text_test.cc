@@ -45,6 +45,14 @@ void expect_narrow(const std::string& text, std::size_t width) {
   for (const char c : text) EXPECT_TRUE(c == '\n' || (c >= ' ' && c < 127)) << int{c};
 }
 
+TEST(PhaseText, NobodyIsNamedForNothing) {
+  FleetView view = fleet(2, 8);
+  for (const Shape shape : {Shape::none, Shape::uniform}) {
+    view.segments[0].shape = shape;
+    EXPECT_EQ(render_phase_text(view).find("n1/3"), std::string::npos);
+  }
+}
+
 TEST(PhaseText, ShowsTheGridOfTwoHosts) {
   FleetView view = fleet(2, 8);
   view.gpus[3].util_percent = Reading::of(0);

@@ -17,14 +17,26 @@ constexpr double kRelativeFloor = 0.40, kRelativeCompute = 0.80;
 // Whole nodes have fans, CPUs and NICs: idle and loading are 0.39 to 0.46 of compute.
 constexpr double kNodeFloor = 0.52, kNodeCompute = 0.75;
 
+// A lower limit caps work, not rest and not a kernel that spins, which draws 152 W on an H100 at
+// 700 W and at 500 W alike. So under a cap the lower bands stay where they were, as far as they
+// keep clear of the band above.
+constexpr double kClear = 0.8;
+
+double under_cap(double scaled_w, double uncapped_w, double above_w) {
+  return std::max(scaled_w, std::min(uncapped_w, kClear * above_w));
+}
+
+// How much of the floor of a model is spinning itself; the rest is room above it (152 of 210 W on
+// H100, 192 of 330 W on B300, 78 of 120 W on A100).
+constexpr double kSpinShare = 0.8;
+
 Bands scaled(const GpuModel& model, double limit_w, std::string_view source) {
-  return {true,
-          model.idle_max * limit_w,
-          model.wait_max * limit_w,
-          model.compute_min * limit_w,
-          limit_w,
-          source,
-          false};
+  const double compute_min_w = model.compute_min * limit_w;
+  const double wait_max_w = under_cap(model.wait_max * limit_w,
+                                      kSpinShare * model.wait_max * model.limit_w, compute_min_w);
+  const double idle_max_w =
+      under_cap(model.idle_max * limit_w, model.idle_max * model.limit_w, wait_max_w);
+  return {true, idle_max_w, wait_max_w, compute_min_w, limit_w, source, false};
 }
 
 // How far bands learned at one limit must be stretched for another: 1 for the same.
@@ -76,10 +88,12 @@ Bands bands_for(const SeriesIdentity& who, Reading limit_w, double reference_w,
     const double scale = c->limit_w && *c->limit_w > 0 && limit_w.value_or(0) > 0
                              ? limit_w.value() / *c->limit_w
                              : 1.0;
+    const double compute_min_w = c->compute_min_w * scale;
+    const double wait_max_w = under_cap(c->wait_max_w * scale, c->wait_max_w, compute_min_w);
     return {true,
-            c->idle_max_w * scale,
-            c->wait_max_w * scale,
-            c->compute_min_w * scale,
+            under_cap(c->idle_max_w * scale, c->idle_max_w, wait_max_w),
+            wait_max_w,
+            compute_min_w,
             c->limit_w.value_or(c->compute_w) * scale,
             "calibration",
             false};

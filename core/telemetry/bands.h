@@ -26,10 +26,10 @@ struct Bands {
 };
 
 // The best that is known, in this order: calibration of this model (at the nearest limit, scaled by
-// the limits; where no limit is told, of the most samples);
-// defaults of the model with the enforced limit, else with the model's own; generic fractions of
-// the enforced limit; shares of `reference_w`, the highest level this run was seen at (0: none
-// yet).
+// the limits, but a lower limit does not lower idle and floor; where no limit is told, of the most
+// samples); defaults of the model with the enforced limit, else with the model's own; generic
+// fractions of the enforced limit; shares of `reference_w`, the highest level this run was seen at
+// (0: none yet).
 Bands bands_for(const SeriesIdentity& who, Reading limit_w, double reference_w,
                 const Calibration& calibration);
 

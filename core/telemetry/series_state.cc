@@ -36,6 +36,21 @@ bool Tally::two_of_last_three() const {
   return judged >= 3 && std::popcount(static_cast<unsigned>(recent & 7)) >= 2;
 }
 
+void LimitTrack::observe(double watts, WallTime at) {
+  if (value_w != watts) {
+    value_w = watts;
+    reads = 0;
+    from = at;
+  }
+  ++reads;
+  to = at;
+}
+
+std::optional<double> LimitTrack::steady_w() const {
+  const bool steady = reads >= 5 && to - from >= std::chrono::seconds(30);
+  return steady ? value_w : std::nullopt;
+}
+
 bool SeriesState::told(WallTime when) const {
   return at - when <= seconds_to_duration(std::max(10.0, 5 * period_s.value_or(2)));
 }

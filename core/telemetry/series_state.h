@@ -33,6 +33,17 @@ struct Tally {
   bool two_of_last_three() const;
 };
 
+// The enforced power limit, as far as it stands: one odd read is no limit.
+struct LimitTrack {
+  std::optional<double> value_w;
+  std::uint32_t reads = 0;  // in a row
+  WallTime from{}, to{};    // of these reads
+
+  void observe(double watts, WallTime at);
+  // Where it was read five times or more over half a minute or more.
+  std::optional<double> steady_w() const;
+};
+
 // Everything that is remembered about one series. Fixed size: memory does not grow with time.
 struct SeriesState {
   std::array<Reading, kMetricCount> newest{};
@@ -55,9 +66,10 @@ struct SeriesState {
   std::uint64_t power_rows = 0, util_rows = 0;
   bool zero_watts = false;        // 0 W is no reading of a live board
   std::uint32_t frozen_rows = 0;  // newest rows in a row with the same odd power value
-  std::uint64_t power_hash = 0;   // of the first kHashedRows power values
+  std::uint64_t power_hash = 0;   // of the first kHashedRows power values that changed
   std::uint32_t hashed = 0;
-  std::uint32_t power_changes = 0;
+  double hashed_low_w = 0, hashed_high_w = 0;  // the least and the most of them
+  LimitTrack limit;
   bool lost = false, needs_reset = false;
   double high_sum_w = 0;
   std::uint64_t high_rows = 0;
@@ -68,9 +80,12 @@ struct SeriesState {
   bool port_was_active = false;
   Tally hw_throttle, sw_thermal, power_cap, pcie_gen_low, pcie_width_low, low_power, low_clock;
   Tally clock_held_down;       // throttled and slower than its peers
+  Tally high_clock, odd_util;  // a clock above the peers', utilization unlike theirs
   double low_power_ratio = 1;  // of the newest low sample
 
-  static constexpr std::uint32_t kHashedRows = 32;
+  static constexpr std::uint32_t kHashedRows = 24;
+  // Boards at rest step between a few values, and two of them can do so alike.
+  static constexpr double kHashedSpanW = 5;
 
   Reading get(Metric m) const { return newest[static_cast<std::size_t>(m)]; }
   // A source that goes on without these has not told them: an old value is not kept for ever.

@@ -98,6 +98,13 @@ TickVerdict above_the_floor(const Counts& c) {
     v.phase = Phase::communication;  // power alone: the middle band, nothing more is known
     return v;
   }
+  // One rank at rest beside busy ones is no queue that runs dry: they wait for it.
+  if (c.n >= 3 && c.zero == 1 && c.util == c.n && c.busy + 1 == c.n) {
+    v.phase = Phase::waiting;
+    v.odd = c.last_zero->id;
+    v.shape = c.last_zero->rank0 ? Shape::rank0_zero : Shape::one_zero;
+    return v;
+  }
   const bool uniform = !scattered && c.util_min >= kUniformPercent;
   v.phase = uniform && c.idle + c.floor == 0 ? Phase::communication : Phase::starved;
   v.shape = uniform ? Shape::uniform : Shape::scatter;

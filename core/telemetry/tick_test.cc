@@ -46,6 +46,18 @@ TEST(JudgeTick, TheSeedsTableOfB300) {
       {"compute, high end", {1040}, {100}, Phase::compute, Shape::uniform, -1},
       {"communication", {640}, {100}, Phase::communication, Shape::uniform, -1},
       {"starved", {575}, {55, 100, 80, 100, 62, 97, 71, 100}, Phase::starved, Shape::scatter, -1},
+      {"one at rest, the others busy above the floor",
+       {400, 400, 190, 400, 400, 400, 400, 400},
+       {100, 100, 0, 100, 100, 99, 100, 100},
+       Phase::waiting,
+       Shape::one_zero,
+       2},
+      {"two at rest",
+       {400, 400, 190, 400, 400, 190, 400, 400},
+       {100, 100, 0, 100, 100, 0, 100, 100},
+       Phase::starved,
+       Shape::scatter,
+       -1},
       {"save, low end",
        {190},
        {0, 100, 100, 100, 100, 100, 100, 100},
@@ -151,7 +163,7 @@ TEST(Bands, OfSeveralLimitsTheNearest) {
   };
   const LimitRow rows[] = {
       {"the first's own", 1100, 220},      {"the second's own", 700, 200},
-      {"nearer to the second", 770, 220},  {"nearer to the first", 1000, 200},
+      {"nearer to the second", 770, 220},  {"nearer to the first", 1000, 220},
       {"not told: most samples", {}, 200}, {"0 W is not told", 0, 200},
   };
   for (const LimitRow& row : rows) {
@@ -170,10 +182,35 @@ TEST(Bands, BestSourceFirst) {
   EXPECT_EQ(bands_for(b300(0), Reading::of(900), 0, none).full_w, 900) << "a cap moves the bands";
   Calibration c;
   c.bands.push_back({"NVIDIA B300 SXM6 AC", 1100.0, 140, 220, 700, 985, 0.04, 100});
-  EXPECT_EQ(bands_for(b300(0), Reading::of(550), 0, c).wait_max_w, 110) << "scaled by the limit";
+  EXPECT_EQ(bands_for(b300(0), Reading::of(550), 0, c).wait_max_w, 220)
+      << "a cap leaves the floor where it is";
+  EXPECT_EQ(bands_for(b300(0), Reading::of(550), 0, c).compute_min_w, 350) << "scaled by the limit";
   SeriesIdentity other = b300(0);
   other.name = "NVIDIA H100 80GB HBM3";
   EXPECT_EQ(bands_for(other, Reading::of(700), 0, c).source, "defaults of the model");
+}
+
+// An H100 spins at 152 W, holds a context at 121 W and rests at 70 W under any cap.
+TEST(Bands, ACapLeavesTheFloor) {
+  struct CapRow {
+    double limit_w, power_w;
+    PowerLevel level;
+  };
+  const CapRow rows[] = {
+      {700, 70, PowerLevel::idle},   {700, 121, PowerLevel::floor}, {700, 152, PowerLevel::floor},
+      {700, 420, PowerLevel::mid},   {700, 620, PowerLevel::high},  {500, 70, PowerLevel::idle},
+      {500, 121, PowerLevel::floor}, {500, 155, PowerLevel::floor}, {500, 250, PowerLevel::mid},
+      {500, 490, PowerLevel::high},  {400, 155, PowerLevel::floor}, {400, 392, PowerLevel::high},
+      {300, 70, PowerLevel::idle},   {300, 155, PowerLevel::floor}, {300, 190, PowerLevel::mid},
+      {300, 294, PowerLevel::high},
+  };
+  SeriesIdentity who = b300(0);
+  who.name = "NVIDIA H100 80GB HBM3";
+  for (const CapRow& row : rows) {
+    const Bands bands = bands_for(who, Reading::of(row.limit_w), 0, {});
+    EXPECT_EQ(bands.level_of(Reading::of(row.power_w)), row.level)
+        << row.power_w << " of " << row.limit_w << " W";
+  }
 }
 
 }  // namespace

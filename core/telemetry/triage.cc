@@ -20,13 +20,16 @@ bool has_decimals(double watts) {
   return watts != std::floor(watts);
 }
 
-void track_power(SeriesState& s, Reading power) {
+// Values that stand still prove nothing; those that change do.
+void track_power(SeriesState& s, Reading power, Reading before) {
   if (!power.has_value()) return;
   ++s.power_rows;
-  if (s.hashed < SeriesState::kHashedRows) {
-    s.power_hash = (s.power_hash ^ std::bit_cast<std::uint64_t>(power.value())) * 1099511628211ull;
-    ++s.hashed;
-  }
+  if (s.hashed >= SeriesState::kHashedRows || power.value() == before.value_or(-1)) return;
+  const double watts = power.value();
+  s.power_hash = (s.power_hash ^ std::bit_cast<std::uint64_t>(watts)) * 1099511628211ull;
+  s.hashed_low_w = s.hashed == 0 ? watts : std::min(s.hashed_low_w, watts);
+  s.hashed_high_w = std::max(s.hashed_high_w, watts);
+  ++s.hashed;
 }
 
 void track_counters(SeriesState& s, const MetricReading& r, WallTime at) {
@@ -79,6 +82,13 @@ void take_readings(SeriesState& s, const TelemetryRow& row, WallTime at) {
       reading = Reading::absent(Absence::read_error);
       s.zero_watts = true;
     }
+    if (r.metric == Metric::power_limit_w && reading.has_value()) {
+      if (reading.value() <= 0) {
+        reading = Reading::absent(Absence::read_error);
+      } else {
+        s.limit.observe(reading.value(), at);
+      }
+    }
     has_power = has_power || power;
     if (power) s.power_told = at;
     if (r.metric == Metric::util_gpu_percent) s.util_told = at;
@@ -89,11 +99,10 @@ void take_readings(SeriesState& s, const TelemetryRow& row, WallTime at) {
   }
   if (!has_power) return;
   const Reading power = s.power();
-  track_power(s, power);
+  track_power(s, power, before);
   if (!power.has_value() || !before.has_value()) return;
   const bool same = power.value() == before.value() && has_decimals(power.value());
   s.frozen_rows = same ? s.frozen_rows + 1 : 0;
-  s.power_changes += power.value() != before.value();
 }
 
 void track_period(SeriesState& s, WallTime at) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <tuple>
 
 #include "base/timestamp.h"
 #include "core/telemetry/triage_state.h"
@@ -49,49 +51,91 @@ void add_peer_evidence(const TriageState& s, SeriesId odd, Finding& f) {
   }
 }
 
-// A lame board and a rank with less to do look alike in power. It is more than a hint where the
-// hardware is known to be the same, the clock is known, and the rank is at neither end of a
-// pipeline.
-Confidence straggler_confidence(const TriageState& s, SeriesId id) {
-  const SeriesIdentity& who = s.fleet.identity(id);
-  if (who.name.empty() || s.series[id].low_clock.judged < 3) return Confidence::low;
-  int last_rank = 0;
+bool draws_little(const SeriesState& g) {
+  return g.low_power.judged >= 3 && g.low_power.share() >= 0.8;
+}
+
+// Low ones that make up a host, or stand at an end of the run, are a stage of a pipeline with less
+// to do. Without ranks the last GPU of the last host is taken for the end.
+bool is_stage(const TriageState& s, SeriesId id) {
+  const SeriesIdentity& self = s.fleet.identity(id);
+  std::size_t low_here = 0, here = 0;
+  std::map<std::tuple<int, std::string_view, int>, bool> low_in_order;
+  const auto place = [](const SeriesIdentity& who) {
+    return std::tuple(who.rank.value_or(-1), std::string_view(who.host), who.index.value_or(-1));
+  };
   for (SeriesId other = 0; other < s.series.size(); ++other) {
-    last_rank = std::max(last_rank, s.fleet.identity(other).rank.value_or(0));
+    const SeriesIdentity& who = s.fleet.identity(other);
+    if (who.kind != SeriesKind::gpu || !s.in_run(other)) continue;
+    const bool low = draws_little(s.series[other]);
+    low_in_order[place(who)] = low;
+    here += who.host == self.host;
+    low_here += who.host == self.host && low;
   }
-  const bool end = who.rank && (*who.rank == 0 || *who.rank == last_rank);
-  return end ? Confidence::low : Confidence::medium;
+  if (here >= 2 && low_here == here) return true;
+  if (!self.rank && (here < 2 || !self.index)) return false;
+  const auto at = low_in_order.find(place(self));
+  const auto is_low = [](const auto& gpu) { return gpu.second; };
+  if (std::all_of(at, low_in_order.end(), is_low)) return true;
+  return self.rank && std::all_of(low_in_order.begin(), at, is_low);
+}
+
+// A lame board and a rank with less to do look alike in power. It is more than a hint where the
+// hardware is known to be the same, clock and utilization are known and those of its peers, and the
+// rank is at neither end of a pipeline.
+Confidence straggler_confidence(const TriageState& s, SeriesId id) {
+  const SeriesState& g = s.series[id];
+  if (s.fleet.identity(id).name.empty() || g.low_clock.judged < 3) return Confidence::low;
+  const bool other_work = g.high_clock.share() >= 0.5 || g.odd_util.share() >= 0.5;
+  return other_work || is_stage(s, id) ? Confidence::low : Confidence::medium;
 }
 
 void add_straggler(const TriageState& s, SeriesId id, std::vector<Finding>& out) {
   const SeriesState& g = s.series[id];
-  const bool low = g.low_power.judged >= 3 && g.low_power.share() >= 0.8;
   const bool throttled = g.hw_throttle.two_of_last_three() || g.sw_thermal.share() >= 0.5;
-  if (!low || throttled) return;
+  if (!draws_little(g) || throttled) return;
   // Three samples of one second are no load test.
   if (g.at - g.first_at < std::chrono::seconds(20)) return;
-  const double ratio = g.low_power_ratio;
   const bool slow_clock = g.low_clock.judged >= 3 && g.low_clock.share() >= 0.8;
+  const bool fast_clock = g.high_clock.judged >= 3 && g.high_clock.share() >= 0.5;
+  const Confidence confidence = straggler_confidence(s, id);
   Finding f =
-      gpu_finding(s, id, Severity::warning, straggler_confidence(s, id), Cause::gpu_power_straggler,
-                  fmt::format("{} draws {:.0f} % of what its peers draw under the same load{}; {}",
-                              s.label(id), ratio * 100, slow_clock ? ", at a lower clock" : "",
+      gpu_finding(s, id, Severity::warning, confidence, Cause::gpu_power_straggler,
+                  fmt::format("{} draws {:.0f} % of what its peers draw at full "
+                              "utilization{}; {}",
+                              s.label(id), g.low_power_ratio * 100,
+                              slow_clock   ? ", at a lower clock"
+                              : fast_clock ? ", at a higher clock"
+                                           : "",
                               g.hw_throttle.judged > 0 ? "no throttle reason is set"
                                                        : "whether it is throttled is not told"));
   add_peer_evidence(s, id, f);
-  f.actions = {Action::drain_host, Action::power_cycle_host, Action::check_power_cooling};
-  f.next =
-      "take the node out, cut its power fully, compare power under load again, if all ranks do the "
-      "same work";
+  if (confidence == Confidence::low) {
+    f.actions = {Action::recheck, Action::collect_evidence};
+    f.next =
+        "find out whether that rank has as much to do as the others (stage of a pipeline, another "
+        "job's GPU) before anything is done to the board";
+  } else {
+    f.actions = {Action::drain_host, Action::power_cycle_host, Action::check_power_cooling};
+    f.next =
+        "take the node out, cut its power fully, compare power under load again, if all ranks do "
+        "the same work";
+  }
   out.push_back(std::move(f));
+}
+
+bool hardware_slowdown(const SeriesState& g) {
+  return g.hw_throttle.two_of_last_three() ||
+         (g.hw_throttle.hits >= 3 && g.hw_throttle.share() >= 0.5);
+}
+bool thermal_slowdown(const SeriesState& g) {
+  return g.sw_thermal.judged >= 3 && g.sw_thermal.share() >= 0.5;
 }
 
 void add_throttle(const TriageState& s, SeriesId id, std::vector<Finding>& out) {
   const SeriesState& g = s.series[id];
-  const bool hardware = g.hw_throttle.two_of_last_three() ||
-                        (g.hw_throttle.hits >= 3 && g.hw_throttle.share() >= 0.5);
-  const bool software = g.sw_thermal.judged >= 3 && g.sw_thermal.share() >= 0.5;
-  if (!hardware && !software) return;
+  const bool hardware = hardware_slowdown(g);
+  if (!hardware && !thermal_slowdown(g)) return;
   // Flags with a clock like the peers' cost nothing: a hint only.
   const bool compared = g.clock_held_down.judged >= 3;
   const bool slower = compared && g.clock_held_down.share() >= 0.3;
@@ -111,6 +155,41 @@ void add_throttle(const TriageState& s, SeriesId id, std::vector<Finding>& out) 
   }
   f.actions = {Action::check_power_cooling, Action::drain_host};
   f.next = "temperature, fans, power supplies and cables of that node";
+  out.push_back(std::move(f));
+}
+
+// Where nearly all are held down there is no peer that runs faster, and the whole run is slow.
+void add_fleet_throttle(const TriageState& s, std::vector<Finding>& out) {
+  std::size_t judged = 0, held = 0, hardware = 0;
+  std::set<std::string> hosts;
+  std::optional<SeriesId> example;
+  for (SeriesId id = 0; id < s.series.size(); ++id) {
+    const SeriesState& g = s.series[id];
+    if (g.hw_throttle.judged < 3) continue;
+    ++judged;
+    // Alone in its flags, and as slow as that: said for that GPU.
+    const bool flagged = hardware_slowdown(g) || thermal_slowdown(g);
+    const bool said = g.clock_held_down.judged < 3 || g.clock_held_down.share() >= 0.3;
+    if (!flagged || said) continue;
+    ++held;
+    hardware += hardware_slowdown(g);
+    hosts.insert(s.fleet.identity(id).host);
+    if (!example) example = id;
+  }
+  if (held < 2 || held * 5 < judged * 4) return;
+  Finding f;
+  f.severity = Severity::warning;
+  f.confidence = Confidence::medium;
+  f.cause = Cause::throttled;
+  for (const std::string& host : hosts) f.culprits.push_back({CulpritKind::host, host});
+  f.summary = fmt::format(
+      "{} of {} GPUs at work are held down by {}: the whole run is slow", held, judged,
+      hardware * 2 > held ? "hardware slowdown (thermal or power brake)" : "their temperature");
+  const auto bits = throttle_bits(s.series[*example].get(Metric::throttle_mask));
+  f.evidence.push_back(evidence_of(
+      s, *example, fmt::format("{}, clock event reasons {:#x}", state_text(s, *example), bits)));
+  f.actions = {Action::check_power_cooling};
+  f.next = "cooling and power of the room and the racks, then of each node";
   out.push_back(std::move(f));
 }
 
@@ -254,10 +333,10 @@ void add_port(const TriageState& s, SeriesId id, std::vector<Finding>& out) {
 void add_limits(const TriageState& s, std::vector<Finding>& out) {
   std::map<std::string_view, std::map<double, std::vector<SeriesId>>> by_model;
   for (SeriesId id = 0; id < s.series.size(); ++id) {
-    const Reading limit = s.series[id].get(Metric::power_limit_w);
+    const std::optional<double> limit_w = s.series[id].limit.steady_w();
     // Unnamed GPUs may be of several models.
-    if (limit.has_value() && s.in_run(id) && !s.fleet.identity(id).name.empty()) {
-      by_model[s.fleet.identity(id).name][limit.value()].push_back(id);
+    if (limit_w && s.in_run(id) && !s.fleet.identity(id).name.empty()) {
+      by_model[s.fleet.identity(id).name][*limit_w].push_back(id);
     }
   }
   for (const auto& [model, by_limit] : by_model) {
@@ -346,6 +425,7 @@ void add_health_findings(const TriageState& s, Report& report) {
         break;
     }
   }
+  add_fleet_throttle(s, found);
   add_limits(s, found);
   add_normal_power_management(s, found);
   for (Finding& f : found) report.findings.push_back(std::move(f));

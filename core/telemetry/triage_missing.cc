@@ -196,13 +196,21 @@ void add_hosts_that_left(const TriageState& s, Report& report) {
   }
 }
 
-// Two hosts whose first 32 power values agree to the last bit are one recording under two names.
+// Two hosts whose power goes through the same values, to the last bit, are one recording under two
+// names. GPUs of one host are told apart by the driver.
 void add_duplicates(const TriageState& s, Report& report) {
   std::map<std::uint64_t, std::vector<SeriesId>> by_hash;
   for (SeriesId id = 0; id < s.series.size(); ++id) {
     const SeriesState& g = s.series[id];
-    if (g.hashed == SeriesState::kHashedRows && g.power_changes >= 8)
-      by_hash[g.power_hash].push_back(id);
+    if (g.hashed < SeriesState::kHashedRows ||
+        g.hashed_high_w - g.hashed_low_w < SeriesState::kHashedSpanW) {
+      continue;
+    }
+    std::vector<SeriesId>& ids = by_hash[g.power_hash];
+    const bool known = std::any_of(ids.begin(), ids.end(), [&](SeriesId other) {
+      return s.fleet.identity(other).host == s.fleet.identity(id).host;
+    });
+    if (!known) ids.push_back(id);
   }
   for (const auto& [hash, ids] : by_hash) {
     if (ids.size() < 2) continue;
@@ -215,7 +223,8 @@ void add_duplicates(const TriageState& s, Report& report) {
         "not a second witness",
         s.label(ids[0]), s.label(ids[1]));
     for (std::size_t i = 0; i < std::min<std::size_t>(ids.size(), 4); ++i) {
-      f.evidence.push_back(evidence_of(s, ids[i], "first 32 values identical"));
+      f.evidence.push_back(evidence_of(
+          s, ids[i], fmt::format("first {} values identical", SeriesState::kHashedRows)));
     }
     f.actions = {Action::fix_monitoring};
     f.next = "find out which host this telemetry really comes from";

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "tests/support/simulated_run.h"
@@ -236,6 +237,15 @@ const Row kRows[] = {
        r.play(120, [](int k) { return SimulatedRun::Gpu{575, k % 2 == 0 ? 60.0 : 100.0}; });
      },
      "warning medium data_starvation"},
+    {"one at rest, the others busy at middle power",
+     {},
+     [](auto& r) {
+       r.compute(60);
+       r.play(200, [](int k) {
+         return SimulatedRun::Gpu{k == 5 ? 190.0 : 400.0, k == 5 ? 0.0 : 100.0};
+       });
+     },
+     "warning low undetermined"},
     {"communication", {}, [](auto& r) { r.all(120, 640, 100); }, "info medium communication_bound"},
     {"idle", {}, [](auto& r) { r.compute(60), r.all(120, 135, 0); }, "info medium gpus_idle"},
     {"one GPU far below its peers",
@@ -290,6 +300,19 @@ TEST(Triage, ManySavesAreAFindingOfTheirOwnAndNoHang) {
   const Finding* f = find(report, Cause::checkpoint_dominated);
   ASSERT_NE(f, nullptr);
   EXPECT_EQ(f->severity, Severity::warning);
+}
+
+TEST(Triage, ASaveOfOneSampleHasNoLength) {
+  Triage triage({});
+  SimulatedRun run({}, triage);
+  run.compute(60);
+  run.save(1);
+  const Report report = run.report();
+  ASSERT_EQ(answer(report), "ok medium checkpoint_in_progress");
+  EXPECT_TRUE(report.findings[0].summary.starts_with("save that has just begun: "))
+      << report.findings[0].summary;
+  run.save(2);
+  EXPECT_TRUE(run.report().findings[0].summary.starts_with("save in progress for 2"));
 }
 
 TEST(Triage, TwoSamplesRuleFiresAtOnceOnOneRankApart) {
@@ -572,15 +595,179 @@ void feed(Triage& triage, std::string_view host, int index, WallTime at,
 }
 
 TEST(Triage, IdenticalHostsAreACopyNotAWitness) {
-  Triage triage({});
+  struct CopyRow {
+    const char* name;
+    std::function<double(int tick)> power_w;
+    SeriesKey first, second;
+    bool copy;
+  };
+  const auto key = [](std::string_view host, int index) {
+    SeriesKey k;
+    k.host = host;
+    k.index = index;
+    return k;
+  };
   std::mt19937 rng(7);
+  const auto work = [&rng](int) { return 6000 + static_cast<double>(rng() % 1000); };
+  const CopyRow rows[] = {
+      {"work", work, key("n1", 0), key("n2", 0), true},
+      {"two GPUs of one host", work, key("n1", 0), key("n1", 1), false},
+      {"at rest", [](int) { return 70.0; }, key("n1", 0), key("n2", 0), false},
+      {"at rest, one step up and down", [](int t) { return 70.0 + t % 2; }, key("n1", 0),
+       key("n2", 0), false},
+      {"one change", [](int t) { return t == 9 ? 700.0 : 70.0; }, key("n1", 0), key("n2", 0),
+       false},
+  };
+  for (const CopyRow& row : rows) {
+    Triage triage({});
+    for (int t = 0; t < 60; ++t) {
+      const MetricReading power[] = {{Metric::power_w, Reading::of(row.power_w(t))}};
+      for (const SeriesKey& who : {row.first, row.second}) {
+        TelemetryRow out;
+        out.key = who;
+        out.readings = power;
+        triage.row(out, wall_from_ns(t * 1'000'000'000ll), "test", "");
+      }
+    }
+    const Report report = triage.report(*triage.newest());
+    EXPECT_EQ(find(report, Cause::duplicate_series) != nullptr, row.copy) << row.name;
+  }
+}
+
+TEST(Triage, ALowerLimitIsReadOftenBeforeItCounts) {
+  struct LimitRow {
+    const char* name;
+    std::function<double(int tick, int gpu)> limit_w;
+    const char* want;
+  };
+  const auto odd = [](int g) { return g == 3; };
+  const LimitRow rows[] = {
+      {"all alike", [](int, int) { return 1100; }, "healthy"},
+      {"0 W", [=](int, int g) { return odd(g) ? 0 : 1100; }, "healthy"},
+      {"negative, all", [=](int, int g) { return odd(g) ? -700 : -1100; }, "healthy"},
+      {"one last read", [=](int t, int g) { return odd(g) && t == 59 ? 700 : 1100; }, "healthy"},
+      {"two last reads", [=](int t, int g) { return odd(g) && t >= 58 ? 700 : 1100; }, "healthy"},
+      {"twenty last seconds", [=](int t, int g) { return odd(g) && t >= 40 ? 700 : 1100; },
+       "healthy"},
+      {"now and then", [=](int t, int g) { return odd(g) && t % 2 ? 700 : 1100; }, "healthy"},
+      {"peers not told", [=](int, int g) { return odd(g) ? 700 : 0; }, "healthy"},
+      {"always", [=](int, int g) { return odd(g) ? 700 : 1100; },
+       "warning high power_limit_lower gpu:n1/3"},
+      {"since a while", [=](int t, int g) { return odd(g) && t >= 20 ? 700 : 1100; },
+       "warning high power_limit_lower gpu:n1/3"},
+  };
+  for (const LimitRow& row : rows) {
+    Triage triage({});
+    for (int t = 0; t < 60; ++t) {
+      for (int g = 0; g < 8; ++g) {
+        const MetricReading readings[] = {
+            {Metric::power_w, Reading::of(row.limit_w(t, g) == 700 ? 690 + t % 3 : 985 + t % 3)},
+            {Metric::power_limit_w, Reading::of(row.limit_w(t, g))},
+            {Metric::util_gpu_percent, Reading::of(100)}};
+        TelemetryRow out;
+        out.key.host = "n1";
+        out.key.index = g;
+        out.key.name = "NVIDIA B300 SXM6 AC";
+        out.readings = readings;
+        triage.row(out, wall_from_ns(t * 1'000'000'000ll), "test", "");
+      }
+    }
+    EXPECT_EQ(answer(triage.report(*triage.newest())), row.want) << row.name;
+  }
+}
+
+// A board at work at one tick.
+struct Board {
+  double power_w = 985, util_percent = 100, clock_mhz = 1755;
+  double mask = 0;
+};
+// Hosts of eight boards for forty seconds.
+Report at_work(int hosts, bool tell_rank, const std::function<Board(int rank)>& board) {
+  Triage triage({});
   for (int t = 0; t < 40; ++t) {
-    const double w = 6000 + static_cast<double>(rng() % 1000);
-    for (const char* host : {"n1", "n2"}) {
-      feed(triage, host, 0, wall_from_ns(t * 1'000'000'000ll), {{Metric::power_w, Reading::of(w)}});
+    for (int rank = 0; rank < hosts * 8; ++rank) {
+      const Board b = board(rank);
+      const MetricReading readings[] = {{Metric::power_w, Reading::of(b.power_w + t % 3)},
+                                        {Metric::power_limit_w, Reading::of(1100)},
+                                        {Metric::util_gpu_percent, Reading::of(b.util_percent)},
+                                        {Metric::sm_clock_mhz, Reading::of(b.clock_mhz)},
+                                        {Metric::throttle_mask, Reading::of(b.mask)}};
+      const std::string host = "n" + std::to_string(10 + rank / 8);
+      TelemetryRow out;
+      out.key.host = host;
+      out.key.index = rank % 8;
+      if (tell_rank) out.key.rank = rank;
+      out.key.name = "NVIDIA B300 SXM6 AC";
+      out.readings = readings;
+      triage.row(out, wall_from_ns(t * 1'000'000'000ll), "test", "");
     }
   }
-  EXPECT_NE(find(triage.report(*triage.newest()), Cause::duplicate_series), nullptr);
+  return triage.report(*triage.newest());
+}
+
+TEST(Triage, AStragglerDoesTheSameWork) {
+  struct WorkRow {
+    const char* name;
+    int hosts;
+    bool tell_rank;
+    std::function<Board(int rank)> board;
+    const char* want;
+  };
+  const Board low{591, 100, 1755};
+  const WorkRow rows[] = {
+      {"same clock and utilization", 2, true, [=](int r) { return r == 9 ? low : Board{}; },
+       "warning medium gpu_power_straggler gpu:n11/1"},
+      {"the same, no rank told", 2, false, [=](int r) { return r == 9 ? low : Board{}; },
+       "warning medium gpu_power_straggler gpu:n11/1"},
+      {"the last GPU, no rank told", 2, false, [=](int r) { return r == 15 ? low : Board{}; },
+       "warning low gpu_power_straggler gpu:n11/7"},
+      {"a lower clock", 2, true, [](int r) { return r == 9 ? Board{591, 100, 1400} : Board{}; },
+       "warning medium gpu_power_straggler gpu:n11/1"},
+      {"a higher clock", 2, true, [](int r) { return r == 9 ? Board{690, 100, 1900} : Board{}; },
+       "warning low gpu_power_straggler gpu:n11/1"},
+      {"other utilization", 2, true, [](int r) { return r == 9 ? Board{690, 92, 1755} : Board{}; },
+       "warning low gpu_power_straggler gpu:n11/1"},
+      {"the last rank", 2, true, [=](int r) { return r == 15 ? low : Board{}; },
+       "warning low gpu_power_straggler gpu:n11/7"},
+      {"the last stage", 5, true, [=](int r) { return r >= 36 ? low : Board{}; },
+       "warning low gpu_power_straggler gpu:n14/4"},
+      {"a whole host", 10, false, [=](int r) { return r / 8 == 3 ? low : Board{}; },
+       "warning low gpu_power_straggler gpu:n13/0"},
+      {"two among forty", 5, true, [=](int r) { return r == 9 || r == 20 ? low : Board{}; },
+       "warning medium gpu_power_straggler gpu:n11/1"},
+  };
+  for (const WorkRow& row : rows) {
+    const Report report = at_work(row.hosts, row.tell_rank, row.board);
+    EXPECT_EQ(answer(report), row.want) << row.name;
+    for (const Finding& f : report.findings) {
+      const bool drains =
+          std::find(f.actions.begin(), f.actions.end(), Action::drain_host) != f.actions.end();
+      EXPECT_EQ(drains, f.confidence > Confidence::low) << row.name;
+    }
+  }
+}
+
+TEST(Triage, AllGpusHeldDownAreSaid) {
+  struct FlagRow {
+    const char* name;
+    double mask;
+    int flagged;  // so many of eight
+    const char* want;
+  };
+  const FlagRow rows[] = {
+      {"none", 0, 8, "healthy"},
+      {"power cap", 0x4, 8, "ok high normal_power_management"},
+      {"power brake", 0x80, 8, "warning medium throttled host:n10"},
+      {"hardware, thermal", 0x48, 8, "warning medium throttled host:n10"},
+      {"their temperature", 0x20, 8, "warning medium throttled host:n10"},
+      {"one, as fast as its peers", 0x80, 1, "healthy"},
+      {"half, as fast as their peers", 0x80, 4, "healthy"},
+  };
+  for (const FlagRow& row : rows) {
+    const Report report = at_work(
+        1, false, [&](int r) { return Board{800, 100, 1500, r < row.flagged ? row.mask : 0}; });
+    EXPECT_EQ(answer(report), row.want) << row.name;
+  }
 }
 
 TEST(Triage, FrozenValuesAreStale) {

@@ -12,6 +12,9 @@ constexpr double kBusyPercent = 90, kZeroPercent = 5;
 // A straggler draws "far less": the public cases are 0.60 of the peers; healthy GPUs of one node in
 // the same state lie within 6 %, nodes within 5 %.
 constexpr double kStragglerRatio = 0.78, kPeerSpread = 0.15, kLowClockRatio = 0.90;
+// A board that draws less and runs faster has less to do (1900 against 1755 MHz); clocks of boards
+// with the same work lie within 2 %, their utilization within 2 points.
+constexpr double kHighClockRatio = 1.03, kOddUtilPoints = 4;
 constexpr std::size_t kPeersMin = 4;  // the one and three to hold it against
 // At rest beside work: a host that once worked may come back from a restart of its own.
 constexpr std::uint32_t kTicksToLeave = 3;
@@ -153,8 +156,19 @@ void mark_activity(TriageState& s) {
 // GPUs of one model that work at this tick, to be held against each other.
 struct Peers {
   std::vector<SeriesId> ids;
-  std::vector<double> watts, clocks;
+  std::vector<double> watts, clocks, utils, limits_w;  // 0 where a clock or limit is not told
 };
+
+// Each held against its own limit, so that a lower cap is not taken for a lame GPU; in watts where
+// no limit is told. Where only some tell theirs, nothing can be compared.
+bool relate_to_limits(Peers& peers) {
+  const auto told = std::count_if(peers.limits_w.begin(), peers.limits_w.end(),
+                                  [](double limit_w) { return limit_w > 0; });
+  if (told == 0) return true;
+  if (told != std::ssize(peers.limits_w)) return false;
+  for (std::size_t i = 0; i < peers.ids.size(); ++i) peers.watts[i] /= peers.limits_w[i];
+  return true;
+}
 
 void compare_power(TriageState& s, const Peers& peers) {
   if (peers.ids.size() < kPeersMin) return;
@@ -167,10 +181,13 @@ void compare_power(TriageState& s, const Peers& peers) {
   // Where many are low, or the rest is spread out, the ranks do different work: no judgement.
   if (low > std::max<std::size_t>(1, n / 10)) return;
   if (sorted[n - 1 - n / 20] - sorted[low] > kPeerSpread * median) return;
+  std::vector<double> utils = peers.utils;
+  const double usual_percent = median_of(utils);
   for (std::size_t i = 0; i < n; ++i) {
     SeriesState& series = s.series[peers.ids[i]];
     const double ratio = peers.watts[i] / median;
     series.low_power.add(ratio < kStragglerRatio);
+    series.odd_util.add(std::abs(peers.utils[i] - usual_percent) > kOddUtilPoints);
     if (ratio < kStragglerRatio) series.low_power_ratio = ratio;
   }
 }
@@ -184,7 +201,10 @@ void compare_clocks(TriageState& s, const Peers& peers) {
   for (std::size_t i = 0; i < peers.ids.size(); ++i) {
     SeriesState& series = s.series[peers.ids[i]];
     const bool low = median > 0 && peers.clocks[i] > 0 && peers.clocks[i] < kLowClockRatio * median;
-    if (median > 0 && peers.clocks[i] > 0) series.low_clock.add(low);
+    if (median > 0 && peers.clocks[i] > 0) {
+      series.low_clock.add(low);
+      series.high_clock.add(peers.clocks[i] > kHighClockRatio * median);
+    }
     const Reading mask = series.get(Metric::throttle_mask);
     if (!mask.has_value()) continue;
     const std::uint64_t bits = throttle_bits(mask);
@@ -223,13 +243,13 @@ void compare_peers(TriageState& s) {
     if (!power.has_value()) continue;
     Peers& peers = by_model[who.name];
     peers.ids.push_back(in.id);
-    // Held against its own limit, so that a lower cap is not taken for a lame GPU.
-    const double limit_w = series.get(Metric::power_limit_w).value_or(0);
-    peers.watts.push_back(limit_w > 0 ? power.value() / limit_w : power.value());
+    peers.watts.push_back(power.value());
+    peers.utils.push_back(*in.util_percent);
+    peers.limits_w.push_back(series.limit.value_w.value_or(0));
     peers.clocks.push_back(series.get(Metric::sm_clock_mhz).value_or(0));
   }
-  for (const auto& [model, peers] : by_model) {
-    compare_power(s, peers);
+  for (auto& [model, peers] : by_model) {
+    if (relate_to_limits(peers)) compare_power(s, peers);
     compare_clocks(s, peers);
   }
 }

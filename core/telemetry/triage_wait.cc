@@ -162,10 +162,11 @@ Finding save_finding(const TriageState& s, const Wait& w, const WaitLimit& limit
   f.cause = Cause::checkpoint_in_progress;
   f.since = w.from;
   if (open) {
-    f.summary =
-        fmt::format("save in progress for {}: {}, power floor; {}{}", format_duration(w.length()),
-                    w.odd ? s.label(*w.odd) + " alone at 0 %" : "a save is open in the log",
-                    limit_text(limit), unsaid ? "; the step log shows no save" : "");
+    f.summary = fmt::format(
+        "save {}: {}, power floor; {}{}",
+        w.length() < 1s ? "that has just begun" : "in progress for " + format_duration(w.length()),
+        w.odd ? s.label(*w.odd) + " alone at 0 %" : "a save is open in the log", limit_text(limit),
+        unsaid ? "; the step log shows no save" : "");
     f.actions = {Action::none, Action::watch};
     f.next = fmt::format("wait; it is called a hang at {}", format_duration(limit.limit));
   } else {
@@ -347,6 +348,16 @@ void add_middle_band(const TriageState& s, Report& report) {
         power_text(s), length);
     f.actions = {Action::watch, Action::recheck};
     f.next = "if it lasts: overlap of communication fails, or the job is small for its GPUs";
+  } else if (now.phase == Phase::waiting && now.shape == Shape::one_zero && s.segment->odd &&
+             now.to - now.from >= s.options.min_hang) {
+    // Above the floor, so it is no hang by this rule; and no queue that runs dry.
+    f.severity = Severity::warning;
+    f.confidence = Confidence::low;
+    f.cause = Cause::undetermined;
+    f.summary = fmt::format("{} at 0 % while all others are busy at middle power ({}) for {}",
+                            s.label(*s.segment->odd), power_text(s), length);
+    f.actions = {Action::collect_evidence};
+    f.next = "stacks of that rank and of one that waits: does anything move?";
   } else if (now.phase == Phase::waiting && now.shape == Shape::one_busy && s.segment->odd &&
              now.to - now.from >= s.options.min_hang) {
     f.severity = Severity::warning;

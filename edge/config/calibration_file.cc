@@ -111,7 +111,7 @@ Result<Calibration> parse_calibration(const std::string& text, const std::string
 }
 
 Result<Calibration> read_calibration(Files& files, const std::string& path) {
-  const auto text = read_whole(files, path, limits::kConfigBytes);
+  const auto text = read_whole(files, path, limits::kConfigBytes, limits::kConfigPatience);
   if (!text) return within("reading the calibration", text.error());
   return parse_calibration(*text, path);
 }

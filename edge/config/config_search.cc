@@ -36,7 +36,7 @@ std::vector<ConfigLook> places_of(const Environment& environment, const ConfigCh
 }
 
 Result<FoundConfig> read(Files& files, FoundConfig found, ConfigLook look) {
-  auto text = read_whole(files, look.path, limits::kConfigBytes);
+  auto text = read_whole(files, look.path, limits::kConfigBytes, limits::kConfigPatience);
   if (!text) return text.error();
   look.outcome = "read";
   found.path = look.path;

@@ -170,7 +170,7 @@ Result<RunSpec> parse_run_spec(const std::string& text, const std::string& name)
 }
 
 Result<RunSpec> read_run_spec(Files& files, const std::string& path) {
-  const auto text = read_whole(files, path, limits::kConfigBytes);
+  const auto text = read_whole(files, path, limits::kConfigBytes, limits::kConfigPatience);
   if (!text) return text.error();
   return parse_run_spec(*text, path);
 }

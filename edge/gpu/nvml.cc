@@ -9,6 +9,7 @@
 #include "edge/gpu/nvml_gpu.h"
 #include "edge/gpu/reader_thread.h"
 #include "edge/os/clock.h"
+#include "edge/os/environment.h"
 
 namespace muster {
 namespace {
@@ -207,6 +208,10 @@ class NvmlSource final : public TelemetrySource {
 };
 
 }  // namespace
+
+std::string nvml_library() {
+  return real_environment().get("MUSTER_NVML").value_or("libnvidia-ml.so.1");
+}
 
 Result<std::unique_ptr<TelemetrySource>> open_nvml(const NvmlOptions& options) {
   void* handle = dlopen(options.library.c_str(), RTLD_NOW | RTLD_LOCAL);

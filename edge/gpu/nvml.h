@@ -10,8 +10,11 @@
 
 namespace muster {
 
+// MUSTER_NVML of the environment, else the name that the loader knows.
+std::string nvml_library();
+
 struct NvmlOptions {
-  std::string library = "libnvidia-ml.so.1";  // tests name a fake one
+  std::string library = nvml_library();
   // Tests count the threads, or refuse one with std::system_error.
   std::function<std::thread(std::function<void()>)> start_thread = [](std::function<void()> run) {
     return std::thread(std::move(run));

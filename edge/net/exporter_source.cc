@@ -13,6 +13,7 @@ class StampingSink final : public TelemetrySink {
  public:
   StampingSink(WallTime at, TelemetrySink& next) : at_(at), next_(next) {}
   void row(const TelemetryRow& row) override {
+    ++rows;
     if (row.at) return next_.row(row);
     TelemetryRow stamped = row;
     stamped.at = at_;
@@ -20,6 +21,7 @@ class StampingSink final : public TelemetrySink {
     next_.row(stamped);
   }
   void note(const TelemetryNote& note) override { next_.note(note); }
+  std::size_t rows = 0;
 
  private:
   WallTime at_;
@@ -37,6 +39,12 @@ class ExporterSource final : public TelemetrySource {
     const auto decoder = make_decoder(Dialect::prometheus_text, {});
     decoder->feed(answer->body, stamping);
     decoder->finish(stamping);
+    // A login page, or an exporter that has lost its GPUs: nothing is known, which is not health.
+    if (stamping.rows == 0) {
+      return make_error(Errc::invalid_input, answer->body.empty()
+                                                 ? "the page is empty"
+                                                 : "no GPU and no port on that page");
+    }
     return {};
   }
 

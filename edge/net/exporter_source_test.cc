@@ -53,5 +53,18 @@ TEST(ExporterSource, AFailedFetchGivesNoRows) {
   EXPECT_TRUE(out.at.empty());
 }
 
+TEST(ExporterSource, APageWithoutAnyGpuIsNoSuccess) {
+  for (const std::string body :
+       {"", "go_gc_duration_seconds 1\nprocess_cpu_seconds_total 2\n",
+        "<!DOCTYPE html><html><body><form>Log in</form></body></html>\n"}) {
+    RawServer server("HTTP/1.1 200 OK\r\n\r\n" + body);
+    Collected out;
+    const Status status = read_from(server, out);
+    ASSERT_FALSE(status.has_value()) << body;
+    EXPECT_EQ(status.error().code, Errc::invalid_input);
+    EXPECT_TRUE(out.at.empty());
+  }
+}
+
 }  // namespace
 }  // namespace muster

@@ -21,6 +21,11 @@ namespace muster {
 namespace {
 
 constexpr Duration kPatience = std::chrono::seconds(5);
+// A scraper sends its head in one packet. Where connections that say nothing hold half of the
+// threads, the next ones get less.
+constexpr Duration kHeadPatience = std::chrono::seconds(2);
+constexpr Duration kHurriedHeadPatience = std::chrono::milliseconds(200);
+constexpr int kThreads = 8;
 constexpr std::size_t kHeadBytes = 4096;
 constexpr std::size_t kDrainBytes = 64 * 1024;
 
@@ -28,20 +33,18 @@ constexpr std::size_t kDrainBytes = 64 * 1024;
 // its size and one deadline hold for all of it.
 class Peer final : public httplib::Stream {
  public:
-  Peer(int fd, const std::atomic<bool>& stopping) : fd_(fd), stopping_(stopping) {}
+  // `listening`: how many connections are at their head now.
+  Peer(int fd, const std::atomic<bool>& stopping, std::atomic<int>& listening)
+      : fd_(fd), stopping_(stopping), listening_(listening) {}
 
   enum class Head : std::uint8_t { whole, too_long, gone };
   Head read_head() {
+    const bool crowded = ++listening_ > kThreads / 2;
+    deadline_ = system_clock().mono() + (crowded ? kHurriedHeadPatience : kHeadPatience);
+    const Head got = take_head();
+    --listening_;
     deadline_ = system_clock().mono() + kPatience;
-    while (head_.find("\r\n\r\n") == std::string::npos) {
-      if (head_.size() >= kHeadBytes) return Head::too_long;
-      char buffer[1024];
-      const ssize_t n = receive(buffer, std::min(sizeof buffer, kHeadBytes - head_.size()));
-      if (n <= 0) return Head::gone;
-      head_.append(buffer, static_cast<std::size_t>(n));
-    }
-    deadline_ = system_clock().mono() + kPatience;
-    return Head::whole;
+    return got;
   }
   bool asks_for_range() const { return contains_ignoring_case(head_, "\nrange:"); }
 
@@ -87,6 +90,16 @@ class Peer final : public httplib::Stream {
   socket_t socket() const override { return fd_; }
 
  private:
+  Head take_head() {
+    while (head_.find("\r\n\r\n") == std::string::npos) {
+      if (head_.size() >= kHeadBytes) return Head::too_long;
+      char buffer[1024];
+      const ssize_t n = receive(buffer, std::min(sizeof buffer, kHeadBytes - head_.size()));
+      if (n <= 0) return Head::gone;
+      head_.append(buffer, static_cast<std::size_t>(n));
+    }
+    return Head::whole;
+  }
   // Waits in short slices: a server that is to stop waits for nobody.
   bool ready(short events) const {
     while (!stopping_ && system_clock().mono() < deadline_) {
@@ -101,6 +114,7 @@ class Peer final : public httplib::Stream {
 
   int fd_;
   const std::atomic<bool>& stopping_;
+  std::atomic<int>& listening_;
   MonoTime deadline_{};
   std::string head_;
   std::size_t used_ = 0;
@@ -110,10 +124,11 @@ class Peer final : public httplib::Stream {
 class Pages final : public httplib::Server {
  public:
   std::atomic<bool> stopping = false;
+  std::atomic<int> listening = 0;
 
  private:
   bool process_and_close_socket(socket_t fd) override {
-    Peer peer(fd, stopping);
+    Peer peer(fd, stopping, listening);
     const Peer::Head head = peer.read_head();
     if (head == Peer::Head::too_long) {
       peer.refuse("431 Request Header Fields Too Large");
@@ -212,7 +227,7 @@ Result<std::unique_ptr<HttpServer>> HttpServer::start(const HttpServerOptions& o
                                                       HttpHandler handler) {
   auto impl = std::make_unique<Impl>();
   Pages& pages = impl->pages;
-  pages.new_task_queue = [] { return new httplib::ThreadPool(2); };
+  pages.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
   // Before any route: the library's routes are regular expressions, and it would read bodies.
   pages.set_pre_routing_handler(
       [handler = std::move(handler)](const httplib::Request& request, httplib::Response& response) {

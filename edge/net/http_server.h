@@ -16,8 +16,9 @@ struct HttpReply {
   std::string body;
 };
 
-// Decoded path, without the query -> the reply. Called from two threads at once. The path is text
-// of a stranger ("/../../etc/passwd" comes as it is): compare it with known ones, open nothing.
+// Decoded path, without the query -> the reply. Called from several threads at once. The path is
+// text of a stranger ("/../../etc/passwd" comes as it is): compare it with known ones, open
+// nothing.
 using HttpHandler = std::function<HttpReply(std::string_view path)>;
 
 struct HttpServerOptions {
@@ -31,10 +32,11 @@ Result<HttpServerOptions> parse_listen(std::string_view text);
 bool is_loopback(const HttpServerOptions& options);  // 127.x.x.x or ::1
 
 // Small pages for scrapers on plain HTTP. GET and HEAD alone (else 405), one request a connection,
-// bodies of requests are never looked at. Two threads answer; a third listens.
+// bodies of requests are never looked at. Eight threads answer; a ninth listens.
 //
-// A client has 5 seconds for everything it sends and 5 for everything it takes, dripped or not
-// (the library's own timeouts count from byte to byte, so a drip could hold a thread for ever).
+// A client has 2 seconds for the head of its request, 0.2 where half of the threads wait for heads,
+// and 5 for everything it takes, dripped or not (the library's own timeouts count from byte to
+// byte, so a drip could hold a thread for ever).
 // The head of a request is at most 4 KiB (431): the head of a Prometheus scrape is about 400 bytes.
 // `Range` is refused (400): pages are small, and the library matches that header with a regular
 // expression whose stack grows with it.

@@ -138,6 +138,27 @@ TEST(HttpServer, ASlowClientIsPutOffAndTheOthersGoOn) {
   EXPECT_LT(system_clock().mono() - begin, seconds(15));
 }
 
+TEST(HttpServer, ManySilentConnectionsHoldNobodyUp) {
+  for (const int silent : {4, 20}) {
+    const auto server = serve();
+    std::vector<std::unique_ptr<Client>> clients;
+    for (int i = 0; i < silent; ++i) {
+      clients.push_back(std::make_unique<Client>(server->port()));
+      ASSERT_TRUE(clients.back()->connected());
+      if (i % 2 == 0) {
+        ASSERT_TRUE(clients.back()->say("GET /metr"));
+      }
+    }
+    const MonoTime begin = system_clock().mono();
+    const Client quick(server->port());
+    ASSERT_TRUE(quick.say("GET /metrics HTTP/1.1\r\n\r\n"));
+    EXPECT_TRUE(quick.hear().starts_with("HTTP/1.1 200")) << silent;
+    EXPECT_LT(system_clock().mono() - begin, seconds(silent == 4 ? 1 : 8)) << silent;
+    // And they are put off themselves.
+    EXPECT_EQ(clients.front()->hear(), "");
+  }
+}
+
 TEST(HttpServer, StopsWithAClientOnTheLine) {
   auto server = serve();
   const Client waiting(server->port());

@@ -197,12 +197,16 @@ Files& real_files() {
   return files;
 }
 
-Result<std::string> read_whole(Files& files, const std::string& path, std::size_t max_bytes) {
+Result<std::string> read_whole(Files& files, const std::string& path, std::size_t max_bytes,
+                               std::optional<Duration> patience) {
   auto stream = files.open(path);
   if (!stream) return stream.error();
   std::string out;
   std::array<char, 65536> buffer;
   for (;;) {
+    if (patience && !(*stream)->ready(*patience)) {
+      return make_error(Errc::timeout, "reading " + path + ": a pipe, and nothing comes from it");
+    }
     const auto n = (*stream)->read(buffer);
     if (!n) return n.error();
     if (*n == 0) return out;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -52,8 +53,10 @@ class Files {
 
 Files& real_files();
 
-// The whole file, at most `max_bytes`: a longer one is Errc::exhausted.
-Result<std::string> read_whole(Files& files, const std::string& path, std::size_t max_bytes);
+// The whole file, at most `max_bytes`: a longer one is Errc::exhausted. With `patience`, a pipe
+// that gives nothing for so long is Errc::timeout.
+Result<std::string> read_whole(Files& files, const std::string& path, std::size_t max_bytes,
+                               std::optional<Duration> patience = {});
 
 // errno as an Error: "opening n1.csv: No such file or directory".
 Error errno_error(std::string_view while_doing, int error_number);
