@@ -41,7 +41,4 @@ LogEnvelope read_log_envelope(std::string_view line, WallTime written);
 // for any other line.
 std::optional<std::string> read_docker_line(std::string_view line);
 
-// Without the escape sequences that colour a terminal.
-std::string without_colours(std::string_view line);
-
 }  // namespace muster

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/colours.h"
 #include "base/limits.h"
 #include "base/timestamp.h"
 #include "core/comms/failure_text.h"

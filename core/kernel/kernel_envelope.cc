@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/colours.h"
 #include "base/text.h"
 #include "base/timestamp.h"
 #include "core/model/json_reader.h"
@@ -124,20 +125,6 @@ void set_journal_times(KernelLine& out, const JsonNode& object) {
     out.time.has_zone = true;
   }
   if (const auto at = micros(kBoot)) out.time.since_boot = *at;
-}
-
-std::string without_colours(std::string_view line) {
-  std::string out;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    if (line[i] != '\x1b') {
-      out += line[i];
-      continue;
-    }
-    if (i + 1 == line.size() || line[i + 1] != '[') continue;
-    i += 2;
-    while (i < line.size() && (line[i] < '@' || line[i] > '~')) ++i;
-  }
-  return out;
 }
 
 }  // namespace
