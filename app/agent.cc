@@ -149,7 +149,7 @@ HttpReply AgentPages::health() const {
 }
 
 void run_agent(const AgentOptions& options, TelemetrySource& source, Clock& clock,
-               AgentPages& pages, std::stop_token stop) {
+               AgentPages& pages, const std::stop_token& stop) {
   Reporter source_report(options.report), history_report(options.report);
   const auto commit = [&] {
     if (options.history == nullptr) return;

@@ -60,6 +60,6 @@ struct AgentOptions {
 // What is kept is committed every five seconds (a transaction a tick would be mostly overhead) and
 // at the end. No failure of source or history ends the loop.
 void run_agent(const AgentOptions& options, TelemetrySource& source, Clock& clock,
-               AgentPages& pages, std::stop_token stop);
+               AgentPages& pages, const std::stop_token& stop);
 
 }  // namespace muster

@@ -151,7 +151,7 @@ class PolledInput final : public LiveInput {
     RowClock clock(clock_.wall(), nullptr);
     SourceSink sink(target, clock, name_, host_);
     CountingSink counting(sink);
-    const Status status = source_->read(deadline, counting);
+    Status status = source_->read(deadline, counting);
     // A server that knows of no GPU: nothing is known, which is not health.
     if (status && !counting.any) return make_error(Errc::unavailable, "no GPU in its answer");
     return status;

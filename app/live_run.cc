@@ -21,7 +21,7 @@ TriageAnswer judge(const Triage& triage, const LiveSet& sources, WallTime now) {
 }  // namespace
 
 Result<TriageAnswer> triage_live(const TriageRequest& request, const LiveOptions& options,
-                                 Files& files, Clock& clock, std::stop_token stop,
+                                 Files& files, Clock& clock, const std::stop_token& stop,
                                  const std::function<bool(const TriageAnswer&)>& each) {
   Triage triage(request.triage_options);
   TriageTarget target(triage);

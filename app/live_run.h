@@ -25,7 +25,7 @@ struct LiveOptions {
 // it never ends the others. The answer of the last round is returned; Errc of the source where none
 // could even be opened, or, without `follow`, where none had given anything by the end.
 Result<TriageAnswer> triage_live(const TriageRequest& request, const LiveOptions& options,
-                                 Files& files, Clock& clock, std::stop_token stop,
+                                 Files& files, Clock& clock, const std::stop_token& stop,
                                  const std::function<bool(const TriageAnswer&)>& each);
 
 // What an answer says in short: equal texts mean that nothing changed for the reader. The phase and

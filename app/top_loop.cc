@@ -32,8 +32,8 @@ std::string painted(const FrameLine& line, bool colour) {
 
 class Screen {
  public:
-  Screen(Terminal& terminal, const TopOptions& options, Clock& clock, std::stop_token stop)
-      : terminal_(terminal), options_(options), clock_(clock), stop_(std::move(stop)) {}
+  Screen(Terminal& terminal, const TopOptions& options, Clock& clock, const std::stop_token& stop)
+      : terminal_(terminal), options_(options), clock_(clock), stop_(stop) {}
 
   // False where the loop is over.
   bool take(const TriageAnswer& answer) {
@@ -91,7 +91,7 @@ class Screen {
 }  // namespace
 
 Result<TriageAnswer> top_loop(const TriageRequest& request, const TopOptions& options, Files& files,
-                              Clock& clock, std::stop_token stop) {
+                              Clock& clock, const std::stop_token& stop) {
   auto terminal = Terminal::take();
   if (!terminal) return terminal.error();
   Screen screen(**terminal, options, clock, stop);
@@ -106,7 +106,7 @@ Result<TriageAnswer> top_loop(const TriageRequest& request, const TopOptions& op
 }
 
 Result<std::string> top_once(const TriageRequest& request, std::size_t columns, Files& files,
-                             Clock& clock, std::stop_token stop) {
+                             Clock& clock, const std::stop_token& stop) {
   const auto answer = triage_live(request, {}, files, clock, std::move(stop),
                                   [](const TriageAnswer&) { return false; });
   if (!answer) return answer.error();

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 
 #include "base/text.h"
@@ -197,7 +198,7 @@ std::string format_duration(Duration d) {
   if (s < 1) return fmt::format("{:.0f} ms", s * 1e3);
   if (s < 10) return fmt::format("{:.1f} s", s);
   if (s < 120) return fmt::format("{:.0f} s", s);
-  const auto whole = static_cast<std::int64_t>(s + 0.5);
+  const auto whole = static_cast<std::int64_t>(std::llround(s));
   if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
   if (whole < 86400) return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
   return fmt::format("{} d {} h", whole / 86400, whole / 3600 % 24);

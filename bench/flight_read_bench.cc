@@ -78,7 +78,7 @@ void read(benchmark::State& state, const std::string& bytes, std::size_t entries
     MUSTER_CHECK(dump && dump->entries.size() == entries, "the dump is read");
     benchmark::DoNotOptimize(dump->entries.data());
   }
-  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * bytes.size()));
+  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(bytes.size()));
   state.counters["kB"] = static_cast<double>(bytes.size()) / 1000;
 }
 

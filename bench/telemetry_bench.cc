@@ -106,7 +106,7 @@ void decode(benchmark::State& state, Dialect dialect, const std::string& text,
     benchmark::DoNotOptimize(sink.sum);
     rows = sink.rows;
   }
-  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * text.size()));
+  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(text.size()));
   state.counters["rows"] = static_cast<double>(rows);
 }
 

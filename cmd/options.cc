@@ -57,11 +57,12 @@ void VerbOptions::list(std::string names, std::vector<std::string>* target, std:
                    target,
                    key});
 }
-void VerbOptions::positionals(std::string value, std::vector<std::string>* target,
+void VerbOptions::positionals(const std::string& value, std::vector<std::string>* target,
                               std::string help) {
   rows_.push_back({value, value, std::move(help), {}, OptionRow::Type::positionals, target});
 }
-void VerbOptions::rest(std::string value, std::vector<std::string>* target, std::string help) {
+void VerbOptions::rest(const std::string& value, std::vector<std::string>* target,
+                       std::string help) {
   rows_.push_back({value, value, std::move(help), {}, OptionRow::Type::rest, target});
 }
 

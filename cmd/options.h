@@ -40,9 +40,9 @@ class VerbOptions {
   // May be given several times.
   void list(std::string names, std::vector<std::string>* target, std::string value,
             std::string help, std::string_view key = {});
-  void positionals(std::string value, std::vector<std::string>* target, std::string help);
+  void positionals(const std::string& value, std::vector<std::string>* target, std::string help);
   // Everything after "--", untouched.
-  void rest(std::string value, std::vector<std::string>* target, std::string help);
+  void rest(const std::string& value, std::vector<std::string>* target, std::string help);
   // Shown at the end of --help: worked examples first, then exit statuses.
   void epilog(std::string text) { epilog_ = std::move(text); }
 

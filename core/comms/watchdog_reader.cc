@@ -98,7 +98,7 @@ struct WatchdogReader::State {
   void learn(const LogEnvelope& envelope);
   void place(Unplaced& waiting);
   bool feed_traceback(const Line& line);
-  void read(std::string_view text, std::uint64_t number, const std::vector<int>& shapes);
+  void read(std::string_view text, std::uint64_t number, const std::vector<int>& hits);
 
   bool traceback(const Line& line);
   bool work_timeout(const Line& line);

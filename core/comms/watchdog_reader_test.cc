@@ -246,7 +246,7 @@ constexpr const char* kTimeout =
     "Timeout(ms)=6)";
 
 TEST(WatchdogReader, WhoseLineItIs) {
-  const auto under = [](std::string prefix) { return prefix + kTimeout; };
+  const auto under = [](const std::string& prefix) { return prefix + kTimeout; };
   const std::string rank7 = "7 collective_timeout seq=3 op=ALLREDUCE";
   const std::string tag = "[rank7]:" GLOG;
   struct Prefix {

@@ -40,7 +40,7 @@ Status check_run_spec(const RunSpec& spec) {
   for (const std::string& host : spec.hosts) {
     const bool plain =
         !host.empty() && host.front() != '-' &&
-        host.find_first_of(std::string_view(" \t\r\n/'\"\\$`;&|<>\0", 17)) == std::string::npos;
+        host.find_first_of(std::string_view(" \t\r\n/'\"\\$`;&|<>\0", 16)) == std::string::npos;
     const std::string shown = escape_controls(host, 80);
     if (!plain) return fault(fmt::format("hosts: \"{}\" is no host name", shown));
     if (!seen.insert(host).second) return fault(fmt::format("hosts: {} stands twice", shown));
