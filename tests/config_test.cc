@@ -63,7 +63,7 @@ TEST(Config, WrongValuesEndWithPlaceAndStatus) {
        "r/run.toml:1:1: schema"},
       {"home not absolute", "home = \"m\"", "$M config check", 64, "m is not absolute"},
       {"an escape", "\"\\u001b[2J\" = 1", "$M config check", 64, "\\x1b[2J is not known"},
-      {"half a verb", "", "$M config", 64, "subcommand"},
+      {"half a verb", "", "$M config", 64, "muster config check"},
   };
   for (const Row& row : rows) {
     const TemporaryFolder folder;
