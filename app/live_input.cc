@@ -1,5 +1,7 @@
 #include "app/live_input.h"
 
+#include <algorithm>
+
 #include "app/source_sink.h"
 #include "app/zoned_progress.h"
 #include "base/utf16.h"
@@ -44,12 +46,17 @@ class TailInput final : public LiveInput {
       if (taken_ == 0 && Utf16Decoder::begins(bytes)) wide_.emplace();
       taken_ += *n;
       const Status taken = wide_ ? take(wide_->feed(bytes), target) : take(bytes, target);
-      if (!taken || (pipe_ && clock_.mono() >= deadline)) return taken;
+      if (!taken || (clock_.mono() >= last_moment(deadline))) return taken;
     }
     return {};
   }
 
  private:
+  MonoTime last_moment(MonoTime deadline) const {
+    if (pipe_) return deadline;
+    return options_.end ? std::max(deadline, *options_.end) : MonoTime::max();
+  }
+
   // Rotated or cut: the new file is read from its start at the next poll. Gone: blind until it is
   // back.
   Status at_end() {

@@ -20,6 +20,11 @@ TriageAnswer judge(const Triage& triage, const LiveSet& sources, WallTime now) {
 
 }  // namespace
 
+MonoTime round_deadline(MonoTime due, Duration interval, std::optional<MonoTime> end) {
+  const MonoTime round = due + std::max(interval, kLeastRound);
+  return end ? std::min(round, *end + kLeastRound) : round;
+}
+
 Result<TriageAnswer> triage_live(const TriageRequest& request, const LiveOptions& options,
                                  Files& files, Clock& clock, std::stop_token stop,
                                  const std::function<bool(const TriageAnswer&)>& each) {
@@ -28,13 +33,14 @@ Result<TriageAnswer> triage_live(const TriageRequest& request, const LiveOptions
   JudgedTime judged;
   LiveSet sources(request.sources, request.source_options, options.follow, files, clock, target);
   if (const Status opened = sources.open(); !opened) return opened.error();
-  const MonoTime start = clock.mono();
-  for (MonoTime due = start;; due += options.interval) {
+  std::optional<MonoTime> end = request.source_options.end;
+  if (options.length) end = clock.mono() + *options.length;
+  for (MonoTime due = clock.mono();; due += options.interval) {
     // A round that ran late does not make the next ones hurry.
     due = std::max(due, clock.mono() - options.interval);
-    sources.poll(due + std::max(options.interval, kLeastRound));
+    sources.poll(round_deadline(due, options.interval, end));
     TriageAnswer answer = judge(triage, sources, judged.at(triage.newest(), clock.wall()));
-    const bool over = options.length && clock.mono() - start >= *options.length;
+    const bool over = end && clock.mono() >= *end;
     if (!each(answer)) return answer;
     if (over) {
       const std::vector<Blind>& blind = answer.report.blind;
@@ -44,7 +50,7 @@ Result<TriageAnswer> triage_live(const TriageRequest& request, const LiveOptions
       }
       return answer;
     }
-    const MonoTime next = due + options.interval;
+    const MonoTime next = end ? std::min(due + options.interval, *end) : due + options.interval;
     if (!(options.rest ? options.rest(next) : clock.sleep_until(next, stop))) return answer;
   }
 }

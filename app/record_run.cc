@@ -91,19 +91,20 @@ Result<SourceSummary> record_live(const TriageRequest& request, const SourceOpti
   LiveSet set(request.sources, sources, true, files, clock, target);
   if (const Status opened = set.open(); !opened) return opened.error();
   BlindWatch watch(options);
-  const MonoTime start = clock.mono();
-  for (MonoTime due = start;; due += options.interval) {
+  for (MonoTime due = clock.mono();; due += options.interval) {
     // A round that ran late does not make the next ones hurry.
     due = std::max(due, clock.mono() - options.interval);
-    set.poll(due + std::max(options.interval, kLeastRound));
+    set.poll(round_deadline(due, options.interval, sources.end));
     // A second may pass before the next row: what this round gave is safe before the rest.
     if (options.interval >= std::chrono::seconds(1)) writer.flush();
     const std::vector<Blind> blind = set.blind();
     watch.now(blind);
     target.show(blind.size());
-    const bool over = options.length && clock.mono() - start >= *options.length;
+    const bool over = sources.end && clock.mono() >= *sources.end;
     const bool lost = !writer.status();
-    if (over || lost || !clock.sleep_until(due + options.interval, sources.stop)) {
+    MonoTime next = due + options.interval;
+    if (sources.end) next = std::min(next, *sources.end);
+    if (over || lost || !clock.sleep_until(next, sources.stop)) {
       SourceSummary summary;
       summary.blind = blind;
       return summary;
@@ -130,6 +131,7 @@ Result<RecordAnswer> record_sources(const TriageRequest& request, const RecordOp
   RecordTarget target(writer, options, end);
   SourceOptions sources = request.source_options;
   sources.stop = end.get_token();
+  if (options.length) sources.end = clock.mono() + *options.length;
   auto summary = options.live ? record_live(request, sources, options, files, clock, writer, target)
                               : read_sources(request.sources, sources, files, clock, target);
   if (!target.any(!summary)) {

@@ -18,8 +18,8 @@ struct RecordProgress {
 struct RecordOptions {
   std::string path;
   bool force = false;  // replaces a file that is there, once the new one is whole
-  // Live: sources as `triage --follow` takes them, once an interval, until `length` has passed or
-  // `stop`. Otherwise files and pipes, read to their end or until `stop`.
+  // Live: sources as `triage --follow` takes them, once an interval. Otherwise files and pipes,
+  // read to their end. Both until `length` has passed or `stop`.
   bool live = false;
   Duration interval = std::chrono::seconds(1);
   std::optional<Duration> length;

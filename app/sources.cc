@@ -65,8 +65,8 @@ class Reader {
     make_inputs();
     merge();
     close_inputs();
-    if (options_.stop.stop_requested()) {
-      summary_.notes.push_back("stopped by a signal: what had come until then was read");
+    if (over()) {
+      summary_.notes.push_back(fmt::format("{}: what had come until then was read", ended_by()));
     }
     if (summary_.telemetry == 0 && summary_.logs == 0 && last_error_) return *last_error_;
     return std::move(summary_);
@@ -82,7 +82,7 @@ class Reader {
     const auto info = spec.path == "-" ? Result<FileInfo>(FileInfo{}) : files_.stat(spec.path);
     if (!info) return fail(spec, info.error());
     if (info->type == FileInfo::Type::folder) return open_folder(spec, log);
-    auto stream = open_text(files_, spec.path, spec.text, options_.stop);
+    auto stream = open_text(files_, spec.path, spec.text, [this] { return over(); });
     if (!stream) return fail(spec, stream.error());
     auto head = read_head(**stream);
     if (!head) return fail(spec, head.error());
@@ -101,9 +101,15 @@ class Reader {
   }
 
   Error nothing_in(const SourceSpec& spec) const {
-    const bool stopped = options_.stop.stop_requested();
     return make_error(Errc::invalid_input,
-                      spec.text + (stopped ? ": stopped before it was read" : ": empty"));
+                      spec.text + (over() ? ": stopped before it was read" : ": empty"));
+  }
+
+  bool over() const {
+    return options_.stop.stop_requested() || (options_.end && clock_.mono() >= *options_.end);
+  }
+  std::string_view ended_by() const {
+    return options_.stop.stop_requested() ? "stopped by a signal" : "the time of --for is over";
   }
 
   void open_folder(const SourceSpec& spec, bool log) {

@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -33,6 +34,7 @@ struct SourceOptions {
   std::map<std::string, TimeZone> zones;  // by host; "" is the default for all
   std::vector<std::string> step_logs;     // read as step logs whatever they look like
   std::stop_token stop;                   // ends every input where it stands
+  std::optional<MonoTime> end = {};       // so does this moment, also while a pipe says nothing
 };
 
 // The host of rows that name none, in an input that names none either while others like it do not:

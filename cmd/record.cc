@@ -43,7 +43,7 @@ class RecordVerb final : public Verb {
     options.flag("--force", &force_, "replace a file that is there");
     options.flag("-f,--follow", &follow_, "go on: files as they grow, until Ctrl-C or --for");
     options.number("--interval", &interval_s_, "SECONDS", "between two looks at live sources");
-    options.number("--for", &for_s_, "SECONDS", "how long to look at live sources");
+    options.number("--for", &for_s_, "SECONDS", "end after this");
     options.epilog(std::string(kEpilog));
   }
 

@@ -23,6 +23,8 @@ constexpr std::string_view kSampler =
     "clocks_throttle_reasons.active,pcie.link.gen.current,pcie.link.gen.max,"
     "pcie.link.width.current,pcie.link.width.max --format=csv -lms 1000 > \"$(hostname).csv\"\n";
 
+constexpr Duration kGlance = std::chrono::seconds(5);  // at live sources
+
 constexpr std::string_view kEpilog =
     "Examples:\n"
     "  muster triage n1.csv n2.csv                 two hosts, one run\n"
@@ -60,7 +62,8 @@ class TriageVerb final : public Verb {
     options.number("--interval", &interval_s_, "SECONDS", "between two looks at live sources",
                    "triage.interval_s");
     options.number("--for", &for_s_, "SECONDS",
-                   "how long to look at live sources without --follow");
+                   "end after this; by default live sources are looked at for 5, files are read "
+                   "to their end, and --follow has none");
     options.flag("--print-sampler", &print_sampler_,
                  "print the one-line nvidia-smi sampler for a host that has nothing else");
     options.epilog(std::string(kEpilog));
@@ -82,7 +85,15 @@ class TriageVerb final : public Verb {
       if (!calibration) return console.fail(calibration.error());
       request->triage_options.calibration = std::move(*calibration);
     }
+    // In this sense: not a number is refused as well.
+    if (!(for_s_ >= 0 && for_s_ <= 1e6)) {
+      console.complain("--for must be more than 0 seconds");
+      return ExitStatus::usage;
+    }
     const StopOnSignal signals;
+    if (for_s_ > 0) {
+      request->source_options.end = system_clock().mono() + seconds_to_duration(for_s_);
+    }
     request->source_options.stop = signals.token();
     if (follow_ || has_live_source(request->sources, real_files())) return live(*request, console);
     const auto answer = triage_once(*request, real_files(), system_clock());
@@ -99,15 +110,10 @@ class TriageVerb final : public Verb {
   }
 
   ExitStatus live(const TriageRequest& request, Console& console) const {
-    // In this sense: not a number is refused as well.
-    if (!(for_s_ > 0 && for_s_ <= 1e6)) {
-      console.complain("--for must be more than 0 seconds");
-      return ExitStatus::usage;
-    }
     LiveOptions options;
     options.interval = seconds_to_duration(interval_s_);
     options.follow = follow_;
-    if (!follow_) options.length = seconds_to_duration(for_s_);
+    if (!follow_ && for_s_ == 0) options.length = kGlance;
     const std::stop_token stop = request.source_options.stop;
     std::string said;
     const auto each = [&](const TriageAnswer& answer) {
@@ -125,7 +131,7 @@ class TriageVerb final : public Verb {
   TelemetryOptions telemetry_;
   std::string calibration_, rule_;
   bool print_sampler_ = false, follow_ = false;
-  double interval_s_ = 0, for_s_ = 5;
+  double interval_s_ = 0, for_s_ = 0;  // 0: not given
 };
 
 }  // namespace

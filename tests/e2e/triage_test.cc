@@ -234,6 +234,34 @@ TEST(TriageCommand, EndsAtASignalWhileAPipeIsSilent) {
   }
 }
 
+// Whatever the sources do: a file that does not grow, a pipe that says nothing more, one that never
+// said anything, and a look at live sources that is not due for an hour.
+TEST(TriageCommand, EndsOnTime) {
+  struct Ending {
+    const char *command, *says;
+    int status;
+  };
+  const Ending rows[] = {
+      {"triage -f --for 0.3 a.csv", "of 6 ticks", 0},
+      {"triage -f --for 0.3 --interval 3600 a.csv", "of 6 ticks", 0},
+      {"triage --for 0.3 p", "the time of --for is over: what had come until then was read", 0},
+      {"triage --for 0.3 - <p", "of 6 ticks", 0},
+      {"triage --for 0.3 silent", "silent: stopped before it was read", 65},
+      {"record --for 0.3 p -o r", "12 rows", 0},
+      {"record -f --for 0.3 --interval 3600 a.csv -o r", "12 rows", 0},
+  };
+  for (const Ending& row : rows) {
+    const TemporaryFolder folder;
+    folder.write("a.csv", small_csv());
+    const auto run = run_shell("cd " + shell_word(folder.path()) +
+                               " && export TZ=UTC && mkfifo p silent && exec 3<>p 4<>silent && "
+                               "cat a.csv >&3 && timeout 60 " +
+                               kMuster + " " + row.command);
+    EXPECT_EQ(run.status, row.status) << row.command << "\n" << run.output;
+    EXPECT_NE(run.output.find(row.says), std::string::npos) << row.command << "\n" << run.output;
+  }
+}
+
 TEST(TriageCommand, UnreadableFile) {
   if (const auto reason = testing_support::reason_to_skip("setpriv"); !reason.empty()) {
     GTEST_SKIP() << reason;
