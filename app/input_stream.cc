@@ -72,11 +72,9 @@ class Text final : public ByteStream {
 
 }  // namespace
 
-Result<std::unique_ptr<ByteStream>> open_text(Files& files, const std::string& path,
-                                              const std::string& name, std::function<bool()> over) {
-  auto opened = files.open(path);
-  if (!opened) return opened.error();
-  auto plain = decompressed(std::make_unique<Stoppable>(std::move(*opened), std::move(over)), name);
+Result<std::unique_ptr<ByteStream>> text_of(std::unique_ptr<ByteStream> stream,
+                                            const std::string& name, std::function<bool()> over) {
+  auto plain = decompressed(std::make_unique<Stoppable>(std::move(stream), std::move(over)), name);
   if (!plain) return plain.error();
   return std::unique_ptr<ByteStream>(new Text(std::move(*plain)));
 }

@@ -51,8 +51,9 @@ Status parse_zones(const std::vector<std::string>& texts, SourceOptions& out) {
 
 void TelemetryOptions::declare(VerbOptions& options) {
   options.positionals("SOURCE", &sources_,
-                      "telemetry and step logs in any mixture: files, folders, - for standard "
-                      "input, HOST=FILE; recognised by content. Live, not to calibrate: nvml for "
+                      "telemetry and step logs in any mixture: files, folders with all below "
+                      "them, archives, - for standard input, HOST=FILE; recognised by content. "
+                      "Live, not to calibrate: nvml for "
                       "this host, http://... for an exporter's page or a Prometheus server");
   options.list("--columns", &columns_, "OURS=THEIRS,...",
                "columns of a CSV: time, host, index, rank, uuid, pci, name, group or a metric");

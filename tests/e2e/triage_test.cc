@@ -184,6 +184,61 @@ TEST(TriageCommand, Table) {
   }
 }
 
+// What was not judged is never OK, and what lies deeper or packed is read like the rest.
+TEST(TriageCommand, ReadsWhatIsThereOrSaysThatItDidNot) {
+  struct Pile {
+    const char *make, *arguments;
+    int status;
+    std::vector<std::string> says;
+    const char* not_says = "OK  ";
+  };
+  const char* kPack = "mkdir n1 n2; cp a.csv n1/gpus.csv; cp a.csv n2/gpus.csv; ";
+  const Pile rows[] = {
+      {"", "t.log", 3, {"a step log alone, step 3 of 9", "sampler", "read    t.log: step log"}},
+      {"", "t.log --json", 3, {"\"cause\":\"evidence_missing\"", "\"GPU telemetry\""}},
+      {"", "--steps t.log t.log", 3, {"a step log alone, step 3 of 9"}},
+      {": > e.csv", "-f e.csv --for 0.2", 3, {"UNKNOWN", "GPU telemetry: there is none in what"}},
+      {"", "-f t.log --for 0.2", 3, {"a step log alone, step 3 of 9"}},
+      {kPack, "n1 n2", 0, {"n1 n2  4 GPUs", "n1/gpus.csv: nvidia-smi query CSV, host n1"}, "blind"},
+      {"mkdir -p r/x; mv a.csv r/x; mv t.log r", "r", 0, {"r/x/a.csv", "of 6 ticks"}, "blind"},
+      {"mkdir -p r/1/2/3/4/5/6/7/8/9; cp a.csv r; mv t.log r/1/2/3/4/5/6/7/8/9",
+       "r",
+       3,
+       {"r/1/2/3/4/5/6/7/8: folders inside folders: too deep"}},
+      {"mkdir -p r; mv a.csv r; cd r; ln -s . r; cd ..",
+       "r",
+       0,
+       {"r/r: a link, not foll"},
+       "blind"},
+      {"mkdir -p r; for i in $(seq 30); do echo x > r/$i; done; mv a.csv r",
+       "r",
+       3,
+       {"14 more files: neither"}},
+      {kPack, "n.tar.gz", 0, {"n.tar.gz:n1/gpus.csv: nvidia-smi query CSV, host n1"}, "blind"},
+      {kPack, "n7=n.tar", 0, {"n7  2 GPUs", "n.tar:n2/gpus.csv"}, "blind"},
+      {kPack, "cut.tar", 3, {"cut.tar", "n1/gpus.csv"}},
+      {kPack, "-f n.tar.gz --for 0.2", 3, {"packed or compressed, so it does not grow"}},
+      {kPack, "-f n1 --for 0.2", 3, {"n1: a folder; to follow its files, name them"}},
+      {"mv t.log t; tar cf n.tar t", "n.tar", 3, {"a step log alone, step 3 of 9", "n.tar:t"}},
+  };
+  for (const Pile& row : rows) {
+    const TemporaryFolder folder;
+    folder.write("a.csv", small_csv());
+    folder.write("t.log", "step 1/9 loss 2.5\nstep 2/9 loss 2.4\nstep 3/9 loss 2.4\n");
+    const auto run = run_shell(
+        "cd " + shell_word(folder.path()) + " && export TZ=UTC && { :; " + row.make +
+        "\n}; if [ -d n2 ]; then tar czf n.tar.gz n1 n2; tar cf n.tar n1 n2; head -c 4000 "
+        "n.tar >cut.tar; fi; " +
+        kMuster + " triage " + row.arguments);
+    SCOPED_TRACE(std::string(row.make) + " / " + row.arguments + "\n" + run.output);
+    EXPECT_EQ(run.status, row.status);
+    for (const std::string& part : row.says) {
+      EXPECT_NE(run.output.find(part), std::string::npos) << part;
+    }
+    EXPECT_EQ(run.output.find(row.not_says), std::string::npos);
+  }
+}
+
 // Names with ESC, a right-to-left override and a broken UTF-8 byte, as host and as path.
 TEST(TriageCommand, ControlCharactersAreNeverRaw) {
   const TemporaryFolder folder;
