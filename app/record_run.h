@@ -12,7 +12,10 @@ namespace muster {
 
 struct RecordProgress {
   std::uint64_t rows = 0, bytes = 0;
-  std::size_t blind = 0;  // sources that are not read at this moment
+  std::size_t blind = 0;    // sources that are not read at this moment
+  std::uint64_t steps = 0;  // of step logs
+  // What tools said about GPUs in place of rows, and events of step logs.
+  std::uint64_t remarks = 0;
 };
 
 struct RecordOptions {

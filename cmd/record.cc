@@ -27,8 +27,8 @@ constexpr std::string_view kEpilog =
     "once a second, and a recording that was killed reads up to there. With --force the new one\n"
     "grows as FILE.part and takes the place of the old one at its end.\n"
     "\n"
-    "Exit status: 0 done, 1 some sources could not be read, 64 usage, 65 no input or the disk is\n"
-    "full, 130 stopped while files were read (what came before is kept).";
+    "Exit status: 0 done, 1 some sources could not be read, 64 usage, 65 no row and no step came\n"
+    "or the disk is full, 130 stopped while files were read (what came before is kept).";
 
 class RecordVerb final : public Verb {
  public:
@@ -91,8 +91,16 @@ class RecordVerb final : public Verb {
       const Blind& blind = answer.summary.blind[i];
       console.complain("not read: " + blind.source + ": " + blind.reason);
     }
-    console.complain(fmt::format("{}{} rows, {} bytes in {}", cut ? "stopped: " : "",
-                                 answer.total.rows, answer.total.bytes, output_));
+    const RecordProgress& total = answer.total;
+    const char* stopped = cut ? "stopped: " : "";
+    if (total.rows == 0 && total.steps == 0) {
+      console.complain(fmt::format("{}no row and no step was recorded; {} holds {} remark{} alone",
+                                   stopped, output_, total.remarks, total.remarks == 1 ? "" : "s"));
+      return ExitStatus::no_input;
+    }
+    const std::string steps = total.steps > 0 ? fmt::format(" and {} of steps", total.steps) : "";
+    console.complain(fmt::format("{}{} rows{}, {} bytes in {}", stopped, total.rows, steps,
+                                 total.bytes, output_));
     return answer.summary.blind.empty() ? ExitStatus::ok : ExitStatus::warning;
   }
 
