@@ -98,7 +98,9 @@ class RecordVerb final : public Verb {
                                    stopped, output_, total.remarks, total.remarks == 1 ? "" : "s"));
       return ExitStatus::no_input;
     }
-    const std::string steps = total.steps > 0 ? fmt::format(" and {} of steps", total.steps) : "";
+    const std::string steps =
+        total.steps > 0 ? fmt::format(" and {} step{}", total.steps, total.steps == 1 ? "" : "s")
+                        : "";
     console.complain(fmt::format("{}{} rows{}, {} bytes in {}", stopped, total.rows, steps,
                                  total.bytes, output_));
     return answer.summary.blind.empty() ? ExitStatus::ok : ExitStatus::warning;

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "base/text.h"
+#include "edge/config/calibration_file.h"
 
 namespace muster {
 namespace {
@@ -62,6 +63,20 @@ void TelemetryOptions::declare(VerbOptions& options) {
   options.list("--tz", &zones_, "[HOST=]ZONE",
                "zone of times that carry none: Asia/Seoul, +09:00; default: this machine's",
                "triage.tz");
+}
+
+void TelemetryOptions::declare_judging(VerbOptions& options) {
+  declare(options);
+  options.text("--calibration", &calibration_, "FILE",
+               "bands and waits of a known-good run (muster calibrate)", "triage.calibration");
+}
+
+Status TelemetryOptions::add_calibration(TriageRequest& request) const {
+  if (calibration_.empty()) return {};
+  auto calibration = read_calibration(real_files(), calibration_);
+  if (!calibration) return calibration.error();
+  request.triage_options.calibration = std::move(*calibration);
+  return {};
 }
 
 Result<TriageRequest> TelemetryOptions::request() const {

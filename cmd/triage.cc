@@ -7,10 +7,10 @@
 #include "app/live_run.h"
 #include "app/live_set.h"
 #include "base/text.h"
+#include "cmd/named_paths.h"
 #include "cmd/telemetry_options.h"
 #include "cmd/verbs.h"
 #include "core/render/phase_text.h"
-#include "edge/config/calibration_file.h"
 #include "edge/os/stop_signal.h"
 
 namespace muster {
@@ -53,9 +53,7 @@ class TriageVerb final : public Verb {
   }
 
   void declare(VerbOptions& options) override {
-    telemetry_.declare(options);
-    options.text("--calibration", &calibration_, "FILE",
-                 "bands and waits of a known-good run (muster calibrate)", "triage.calibration");
+    telemetry_.declare_judging(options);
     options.choice("--rule", &rule_, {"continuous", "two-samples"}, "when a wait is a hang",
                    "triage.rule");
     options.flag("-f,--follow", &follow_,
@@ -82,10 +80,8 @@ class TriageVerb final : public Verb {
       return ExitStatus::usage;
     }
     if (rule_ == "two-samples") request->triage_options.rule = HangRule::two_samples;
-    if (!calibration_.empty()) {
-      auto calibration = read_calibration(real_files(), calibration_);
-      if (!calibration) return console.fail(calibration.error());
-      request->triage_options.calibration = std::move(*calibration);
+    if (const Status read = telemetry_.add_calibration(*request); !read) {
+      return console.fail(read.error());
     }
     // In this sense: not a number is refused as well.
     if (!(for_s_ >= 0 && for_s_ <= 1e6)) {
@@ -100,6 +96,7 @@ class TriageVerb final : public Verb {
     if (follow_ || has_live_source(request->sources, real_files())) return live(*request, console);
     const auto answer = triage_once(*request, real_files(), system_clock());
     const bool cut = signals.token().stop_requested();
+    if (answer) complain_of_missing("--steps", telemetry_.steps(), real_files(), console);
     const ExitStatus status = answer ? say(*answer, console) : console.fail(answer.error());
     return cut ? ExitStatus::interrupted : status;
   }
@@ -112,6 +109,7 @@ class TriageVerb final : public Verb {
   }
 
   ExitStatus live(const TriageRequest& request, Console& console) const {
+    complain_of_missing("--steps", telemetry_.steps(), real_files(), console);
     LiveOptions options;
     options.interval = seconds_to_duration(interval_s_);
     options.follow = follow_;
@@ -131,7 +129,7 @@ class TriageVerb final : public Verb {
   }
 
   TelemetryOptions telemetry_;
-  std::string calibration_, rule_;
+  std::string rule_;
   bool print_sampler_ = false, follow_ = false;
   double interval_s_ = 0, for_s_ = 0;  // 0: not given
 };

@@ -66,7 +66,7 @@ TEST(Record, Table) {
        "muster: no row and no step was recorded; "
        "r holds 1 remark alone\nended 65"},
       {"steps alone", "echo 'step 1/9 loss 2.5' >t.log; $M record t.log -o r; echo \"ended $?\"",
-       "muster: 0 rows and 1 of steps, "},
+       "muster: 0 rows and 1 step, "},
       {"closed standard error", "$M record gone.csv -o r 2>&-; echo \"ended $?\"", "ended 65"},
   };
   for (const Row& row : rows) {
