@@ -11,8 +11,9 @@
 namespace muster {
 namespace {
 
-TriageAnswer judge(const Triage& triage, const LiveSet& sources, WallTime now) {
+TriageAnswer judge(const Triage& triage, const LiveSet& sources, WallTime now, WallTime wall) {
   TriageAnswer answer{triage.report(now), triage.view(now)};
+  if (const auto newest = triage.newest()) answer.view.behind = wall - *newest;
   for (Blind& blind : sources.blind()) answer.report.blind.push_back(std::move(blind));
   for (const std::string& note : sources.notes()) answer.report.notes.push_back(note);
   return answer;
@@ -39,7 +40,8 @@ Result<TriageAnswer> triage_live(const TriageRequest& request, const LiveOptions
     // A round that ran late does not make the next ones hurry.
     due = std::max(due, clock.mono() - options.interval);
     sources.poll(round_deadline(due, options.interval, end));
-    TriageAnswer answer = judge(triage, sources, judged.at(triage.newest(), clock.wall()));
+    const WallTime wall = clock.wall();
+    TriageAnswer answer = judge(triage, sources, judged.at(triage.newest(), wall), wall);
     const bool over = end && clock.mono() >= *end;
     if (!each(answer)) return answer;
     if (over) {

@@ -18,7 +18,8 @@ constexpr std::string_view kEpilog =
     "  muster top n1.csv | cat                     one frame as text\n"
     "\n"
     "Keys: q quit, s sort by host, power, utilization or age, arrows and PgUp/PgDn move,\n"
-    "p pause, h help. The screen shows; muster triage judges by its exit status.\n"
+    "p pause, h help. The screen shows; muster triage judges by its exit status. What is old is\n"
+    "headed RECORDED, with its date.\n"
     "\n"
     "Exit status: 0 left, 64 usage, 65 no input, 130 stopped by a signal.";
 

@@ -301,6 +301,20 @@ TEST(TriageCommand, EndsAtASignalWhileAPipeIsSilent) {
   }
 }
 
+// Where somebody looks live, old values say how old they are.
+TEST(TriageCommand, OldDataAreDated) {
+  for (const char* words : {"top a.csv", "triage -f --for 0.2 a.csv"}) {
+    const TemporaryFolder folder;
+    folder.write("a.csv", small_csv());
+    const auto run =
+        run_shell("cd " + shell_word(folder.path()) +
+                  " && sed -i s,2026/11/30,2020/02/29, a.csv && TZ=UTC " + kMuster + " " + words);
+    EXPECT_NE(run.output.find("RECORDED 2020-02-29 06:00:05 UTC, "), std::string::npos)
+        << words << "\n"
+        << run.output;
+  }
+}
+
 // Whatever the sources do: a file that does not grow, a pipe that says nothing more, one that never
 // said anything, and a look at live sources that is not due for an hour.
 TEST(TriageCommand, EndsOnTime) {
