@@ -131,6 +131,11 @@ class RealFiles final : public Files {
     info.modified = wall_of(st.st_mtim);
     struct stat self{};
     info.link = ::lstat(path.c_str(), &self) == 0 && S_ISLNK(self.st_mode);
+    const auto trusted = [](uid_t owner) { return owner == 0 || owner == ::geteuid(); };
+    if ((st.st_mode & S_IWOTH) != 0) info.writer = FileInfo::Writer::anybody;
+    if (!trusted(st.st_uid) || (info.link && !trusted(self.st_uid))) {
+      info.writer = FileInfo::Writer::another_user;
+    }
     return info;
   }
 
