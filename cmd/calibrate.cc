@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "app/live_set.h"
 #include "app/triage_run.h"
 #include "base/timestamp.h"
 #include "cmd/telemetry_options.h"
@@ -43,6 +44,14 @@ class CalibrateVerb final : public Verb {
     const auto request = telemetry_.request();
     if (!request) {
       console.complain(request.error().context);
+      return ExitStatus::usage;
+    }
+    for (const std::string& source : request->sources) {
+      if (!has_live_source({source}, real_files())) continue;
+      console.complain(source +
+                       " is a live source; calibrate learns from a recording of it: muster "
+                       "record " +
+                       source + " --for 3600 -o run.zst, then muster calibrate run.zst");
       return ExitStatus::usage;
     }
     std::string name;

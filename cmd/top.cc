@@ -19,7 +19,7 @@ constexpr std::string_view kEpilog =
     "\n"
     "Keys: q quit, s sort by host, power, utilization or age, arrows and PgUp/PgDn move,\n"
     "p pause, h help. The screen shows; muster triage judges by its exit status. What is old is\n"
-    "headed RECORDED, with its date.\n"
+    "headed RECORDED, with its date. MUSTER_NVML names another NVML library than the driver's.\n"
     "\n"
     "Exit status: 0 left, 64 usage, 65 no input, 130 stopped by a signal.";
 

@@ -41,6 +41,8 @@ constexpr std::string_view kEpilog =
     "healthy runs of ten minutes that rule gave 0 to 3.1 false alarms a run at 30 s a sample and\n"
     "2.0 to 16.6 at 5 s, where saves are frequent.\n"
     "\n"
+    "MUSTER_NVML names another NVML library than the driver's, for the source nvml.\n"
+    "\n"
     "A step log alone tells no hang: the answer is then that nobody can tell.\n"
     "\n"
     "Exit status: 0 ok or info, 1 warning, 2 critical, 3 cannot tell, 64 usage, 65 no input.";

@@ -31,10 +31,10 @@ struct FoundConfig {
 
 // Looks in the order of docs/FORMATS.md and reads the first file that is there, alone. An error is
 // that of a file which was named and is not there, or which is there and cannot be read (longer
-// than limits::kConfigBytes: Errc::exhausted); places where nobody may look are passed over,
-// and so is a file of the working folder that somebody else may have put there: whoever runs the
-// program in /tmp did not ask for it. A
-// named one may be a device or a pipe, a found one may not: it could block.
+// than limits::kConfigBytes: Errc::exhausted); places where nobody may look are passed over, and
+// so is a file of the working folder that somebody else may have put there: whoever runs the
+// program in /tmp did not ask for it. A named one may be a device or a pipe, a found one may not:
+// it could block.
 Result<FoundConfig> find_config(Files& files, const Environment& environment,
                                 const ConfigChoice& choice);
 
