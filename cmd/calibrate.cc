@@ -8,6 +8,7 @@
 #include "app/live_set.h"
 #include "app/triage_run.h"
 #include "base/timestamp.h"
+#include "cmd/named_paths.h"
 #include "cmd/telemetry_options.h"
 #include "cmd/verbs.h"
 #include "edge/config/calibration_file.h"
@@ -54,6 +55,7 @@ class CalibrateVerb final : public Verb {
                        source + " --for 3600 -o run.zst, then muster calibrate run.zst");
       return ExitStatus::usage;
     }
+    tell_of_terminal(request->sources, console);
     std::string name;
     for (const std::string& source : request->sources) name += (name.empty() ? "" : " ") + source;
     auto read = calibrate_once(*request, name, real_files(), system_clock());

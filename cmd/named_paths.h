@@ -14,4 +14,7 @@ namespace muster {
 void complain_of_missing(std::string_view option, const std::vector<std::string>& paths,
                          Files& files, Console& console);
 
+// Says that the program waits for what is typed, where "-" among `paths` is a terminal.
+void tell_of_terminal(const std::vector<std::string>& paths, Console& console);
+
 }  // namespace muster

@@ -118,7 +118,7 @@ CLI::Option* add_row(CLI::App& app, const OptionRow& row) {
       option->option_text(" ");
       return option;
   }
-  option->option_text(row.value);
+  option->option_text(row.value)->type_name(row.value);
   if (!row.choices.empty()) option->check(CLI::IsMember(row.choices));
   return option;
 }

@@ -6,6 +6,7 @@
 #include "app/live_set.h"
 #include "app/record_run.h"
 #include "base/text.h"
+#include "cmd/named_paths.h"
 #include "cmd/telemetry_options.h"
 #include "cmd/verbs.h"
 #include "edge/os/stop_signal.h"
@@ -61,6 +62,7 @@ class RecordVerb final : public Verb {
       console.complain("--interval must be 0.1 to 3600 seconds, --for more than 0");
       return ExitStatus::usage;
     }
+    tell_of_terminal(request->sources, console);
     const StopOnSignal signals;
     RecordOptions options;
     options.path = output_;

@@ -55,6 +55,7 @@ class TraceVerb final : public Verb {
       console.complain("name the dumps: a folder, files or archives (muster trace --help)");
       return ExitStatus::usage;
     }
+    tell_of_terminal(request_.paths, console);
     const auto answer = trace_once(request_, real_files());
     if (!answer) return console.fail(answer.error());
     complain_of_missing("--logs", request_.input.logs, real_files(), console);

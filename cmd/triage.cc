@@ -90,6 +90,7 @@ class TriageVerb final : public Verb {
       console.complain("--for must be more than 0 seconds");
       return ExitStatus::usage;
     }
+    tell_of_terminal(request->sources, console);
     const StopOnSignal signals;
     if (for_s_ > 0) {
       request->source_options.end = system_clock().mono() + seconds_to_duration(for_s_);

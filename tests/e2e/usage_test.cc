@@ -46,6 +46,7 @@ const Row kRows[] = {
     {"nvml_of_triage", "help triage", 0, "MUSTER_NVML"},
     {"nvml_of_top", "help top", 0, "MUSTER_NVML"},
     {"nvml_of_agent", "help agent", 0, "MUSTER_NVML"},
+    {"no_value", "calibrate a.csv --merge", 64, "--merge: 1 required FILE missing\n"},
     {"help", "help", 0, "Usage: muster [OPTIONS]"},
     {"help_of_a_verb", "help triage", 0, "Usage: muster triage [OPTIONS] [SOURCE...]"},
     {"help_of_two_words", "help config check", 0, "Usage: muster config check [OPTIONS]"},
