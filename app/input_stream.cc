@@ -8,14 +8,14 @@
 namespace muster {
 namespace {
 
-constexpr Duration kGlance = std::chrono::milliseconds(100);  // between two looks at `stop`
+constexpr Duration kGlance = std::chrono::milliseconds(100);  // between two looks at `over`
 
 class Stoppable final : public ByteStream {
  public:
-  Stoppable(std::unique_ptr<ByteStream> stream, std::stop_token stop)
-      : stream_(std::move(stream)), stop_(std::move(stop)) {}
+  Stoppable(std::unique_ptr<ByteStream> stream, std::function<bool()> over)
+      : stream_(std::move(stream)), over_(std::move(over)) {}
   Result<std::size_t> read(std::span<char> buffer) override {
-    while (!stop_.stop_requested()) {
+    while (!over_()) {
       if (stream_->ready(kGlance)) return stream_->read(buffer);
     }
     return std::size_t{0};
@@ -23,7 +23,7 @@ class Stoppable final : public ByteStream {
 
  private:
   std::unique_ptr<ByteStream> stream_;
-  std::stop_token stop_;
+  std::function<bool()> over_;
 };
 
 // UTF-16 where the first two bytes say so, anything else as it is.
@@ -72,11 +72,9 @@ class Text final : public ByteStream {
 
 }  // namespace
 
-Result<std::unique_ptr<ByteStream>> open_text(Files& files, const std::string& path,
-                                              const std::string& name, std::stop_token stop) {
-  auto opened = files.open(path);
-  if (!opened) return opened.error();
-  auto plain = decompressed(std::make_unique<Stoppable>(std::move(*opened), std::move(stop)), name);
+Result<std::unique_ptr<ByteStream>> text_of(std::unique_ptr<ByteStream> stream,
+                                            const std::string& name, std::function<bool()> over) {
+  auto plain = decompressed(std::make_unique<Stoppable>(std::move(stream), std::move(over)), name);
   if (!plain) return plain.error();
   return std::unique_ptr<ByteStream>(new Text(std::move(*plain)));
 }

@@ -1,9 +1,12 @@
 #include "app/live_input.h"
 
+#include <algorithm>
+
 #include "app/source_sink.h"
 #include "app/zoned_progress.h"
 #include "base/utf16.h"
 #include "core/progress/progress_decoder.h"
+#include "edge/archive/archive_reader.h"
 #include "edge/gpu/nvml.h"
 #include "edge/net/exporter_source.h"
 #include "edge/net/prometheus_source.h"
@@ -27,11 +30,14 @@ class TailInput final : public LiveInput {
   Status poll(MonoTime deadline, RowTarget& target) override {
     if (rejected_) return *rejected_;
     if (!stream_) {
+      const auto info = files_.stat(spec_.path);
+      if (info && info->type == FileInfo::Type::folder) {
+        return make_error(Errc::invalid_input, "a folder; to follow its files, name them");
+      }
       auto opened = files_.open(spec_.path);
       if (!opened) return opened.error();
       stream_ = std::move(*opened);
       taken_ = 0;
-      const auto info = files_.stat(spec_.path);
       id_ = info ? info->id : 0;
       pipe_ = spec_.path == "-" || (info && info->type == FileInfo::Type::other);
     }
@@ -44,12 +50,17 @@ class TailInput final : public LiveInput {
       if (taken_ == 0 && Utf16Decoder::begins(bytes)) wide_.emplace();
       taken_ += *n;
       const Status taken = wide_ ? take(wide_->feed(bytes), target) : take(bytes, target);
-      if (!taken || (pipe_ && clock_.mono() >= deadline)) return taken;
+      if (!taken || (clock_.mono() >= last_moment(deadline))) return taken;
     }
     return {};
   }
 
  private:
+  MonoTime last_moment(MonoTime deadline) const {
+    if (pipe_) return deadline;
+    return options_.end ? std::max(deadline, *options_.end) : MonoTime::max();
+  }
+
   // Rotated or cut: the new file is read from its start at the next poll. Gone: blind until it is
   // back.
   Status at_end() {
@@ -75,7 +86,8 @@ class TailInput final : public LiveInput {
     if (!decoder_ && !progress_) {
       head_ += bytes;
       // A first line that is not whole yet tells nothing for sure.
-      if (head_.find('\n') == std::string::npos && head_.size() < 8192) return {};
+      const bool packed = looks_like_archive(head_);
+      if (!packed && head_.find('\n') == std::string::npos && head_.size() < 8192) return {};
       if (const Status known = recognise_head(target); !known) return known;
       bytes = head_;
     }
@@ -91,6 +103,13 @@ class TailInput final : public LiveInput {
   }
 
   Status recognise_head(RowTarget& target) {
+    if (looks_like_archive(head_)) {
+      rejected_ =
+          make_error(Errc::invalid_input, spec_.text +
+                                              ": packed or compressed, so it does not grow; muster "
+                                              "triage reads it, without --follow");
+      return *rejected_;
+    }
     if (log_ || is_step_log(head_)) {
       progress_ = std::make_unique<ProgressDecoder>();
       target.begin_log(spec_.text);

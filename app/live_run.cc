@@ -11,14 +11,20 @@
 namespace muster {
 namespace {
 
-TriageAnswer judge(const Triage& triage, const LiveSet& sources, WallTime now) {
+TriageAnswer judge(const Triage& triage, const LiveSet& sources, WallTime now, WallTime wall) {
   TriageAnswer answer{triage.report(now), triage.view(now)};
+  if (const auto newest = triage.newest()) answer.view.behind = wall - *newest;
   for (Blind& blind : sources.blind()) answer.report.blind.push_back(std::move(blind));
   for (const std::string& note : sources.notes()) answer.report.notes.push_back(note);
   return answer;
 }
 
 }  // namespace
+
+MonoTime round_deadline(MonoTime due, Duration interval, std::optional<MonoTime> end) {
+  const MonoTime round = due + std::max(interval, kLeastRound);
+  return end ? std::min(round, *end + kLeastRound) : round;
+}
 
 Result<TriageAnswer> triage_live(const TriageRequest& request, const LiveOptions& options,
                                  Files& files, Clock& clock, const std::stop_token& stop,
@@ -28,13 +34,15 @@ Result<TriageAnswer> triage_live(const TriageRequest& request, const LiveOptions
   JudgedTime judged;
   LiveSet sources(request.sources, request.source_options, options.follow, files, clock, target);
   if (const Status opened = sources.open(); !opened) return opened.error();
-  const MonoTime start = clock.mono();
-  for (MonoTime due = start;; due += options.interval) {
+  std::optional<MonoTime> end = request.source_options.end;
+  if (options.length) end = clock.mono() + *options.length;
+  for (MonoTime due = clock.mono();; due += options.interval) {
     // A round that ran late does not make the next ones hurry.
     due = std::max(due, clock.mono() - options.interval);
-    sources.poll(due + std::max(options.interval, kLeastRound));
-    TriageAnswer answer = judge(triage, sources, judged.at(triage.newest(), clock.wall()));
-    const bool over = options.length && clock.mono() - start >= *options.length;
+    sources.poll(round_deadline(due, options.interval, end));
+    const WallTime wall = clock.wall();
+    TriageAnswer answer = judge(triage, sources, judged.at(triage.newest(), wall), wall);
+    const bool over = end && clock.mono() >= *end;
     if (!each(answer)) return answer;
     if (over) {
       const std::vector<Blind>& blind = answer.report.blind;
@@ -44,7 +52,7 @@ Result<TriageAnswer> triage_live(const TriageRequest& request, const LiveOptions
       }
       return answer;
     }
-    const MonoTime next = due + options.interval;
+    const MonoTime next = end ? std::min(due + options.interval, *end) : due + options.interval;
     if (!(options.rest ? options.rest(next) : clock.sleep_until(next, stop))) return answer;
   }
 }

@@ -11,9 +11,14 @@ namespace muster {
 // The time that a round may take at least, however short the interval is.
 inline constexpr Duration kLeastRound = std::chrono::milliseconds(500);
 
+// When the sources of a round that is due now must have answered: an interval later, and soon after
+// the `end` of the run.
+MonoTime round_deadline(MonoTime due, Duration interval, std::optional<MonoTime> end);
+
 struct LiveOptions {
   Duration interval = std::chrono::seconds(1);
-  std::optional<Duration> length;  // stop after; nothing: until stopped
+  // Stop after; nothing: at the `end` of the sources, or when stopped.
+  std::optional<Duration> length;
   // Files are read on as they grow; without it they are read once, before the first poll.
   bool follow = false;
   // Waits for the next round in place of the clock; false ends the run.

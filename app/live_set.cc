@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "app/host_names.h"
 #include "base/utf16.h"
 
 namespace muster {
@@ -79,12 +80,18 @@ void LiveSet::add_tails(std::vector<SourceSpec> specs) {
     }
     kinds.push_back(kind);
   }
+  std::vector<std::size_t> nameless;
+  std::vector<std::string> paths;
   for (std::size_t i = 0; i < specs.size(); ++i) {
     const auto alike = [&](const Kind& other) { return kinds[i].alike(other); };
-    if (!kinds[i].apart && std::count_if(kinds.begin(), kinds.end(), alike) > 1) {
-      specs[i].host = stem_of(specs[i].path);
-    }
-    add(make_tail(std::move(specs[i]), false, options_, files_, clock_));
+    if (kinds[i].apart || std::count_if(kinds.begin(), kinds.end(), alike) <= 1) continue;
+    nameless.push_back(i);
+    paths.push_back(specs[i].path);
+  }
+  const std::vector<std::string> hosts = host_names(paths);
+  for (std::size_t i = 0; i < nameless.size(); ++i) specs[nameless[i]].host = hosts[i];
+  for (SourceSpec& spec : specs) {
+    add(make_tail(std::move(spec), false, options_, files_, clock_));
   }
 }
 
@@ -113,7 +120,7 @@ void LiveSet::poll(MonoTime deadline) {
 std::vector<Blind> LiveSet::blind() const {
   std::vector<Blind> out = fixed_.blind;
   for (const Watched& w : watched_) {
-    if (w.failure) out.push_back({w.input->name(), w.failure->context, true});
+    if (w.failure) out.push_back({w.input->name(), reason_of(w.input->name(), *w.failure), true});
   }
   return out;
 }

@@ -27,27 +27,32 @@ class RecordTarget final : public RowTarget, private ProgressSink {
   void note(const TelemetryNote& note, std::string_view source,
             std::string_view default_host) override {
     writer_.note(note, source, default_host);
-    notes_ = true;
+    ++remarks_;
     watch();
   }
   void begin_log(std::string_view source) override { log_ = source; }
   ProgressSink& log() override { return *this; }
 
   void show(std::size_t blind) const {
-    if (options_.progress) options_.progress({writer_.rows(), writer_.bytes(), blind});
+    if (options_.progress) options_.progress(told(blind));
   }
-  // Whether there is something worth keeping. Notes alone are, unless they end in an error.
-  bool any(bool failed) const { return writer_.rows() > 0 || steps_ || (notes_ && !failed); }
+  RecordProgress told(std::size_t blind) const {
+    return {writer_.rows(), writer_.bytes(), blind, steps_, remarks_};
+  }
+  // Whether there is something worth keeping. Remarks alone are, unless they end in an error.
+  bool any(bool failed) const {
+    return writer_.rows() > 0 || steps_ > 0 || (remarks_ > 0 && !failed);
+  }
 
  private:
   void step(const StepRecord& record) override {
     writer_.step(record, log_);
-    steps_ = true;
+    ++steps_;
     watch();
   }
   void event(const ProgressEvent& event) override {
     writer_.event(event, log_);
-    steps_ = true;
+    ++remarks_;
     watch();
   }
   void watch() {
@@ -58,7 +63,7 @@ class RecordTarget final : public RowTarget, private ProgressSink {
   const RecordOptions& options_;
   std::stop_source& end_;
   std::string log_;
-  bool steps_ = false, notes_ = false;
+  std::uint64_t steps_ = 0, remarks_ = 0;
 };
 
 // Says of each source when it goes blind and when it is back.
@@ -91,19 +96,20 @@ Result<SourceSummary> record_live(const TriageRequest& request, const SourceOpti
   LiveSet set(request.sources, sources, true, files, clock, target);
   if (const Status opened = set.open(); !opened) return opened.error();
   BlindWatch watch(options);
-  const MonoTime start = clock.mono();
-  for (MonoTime due = start;; due += options.interval) {
+  for (MonoTime due = clock.mono();; due += options.interval) {
     // A round that ran late does not make the next ones hurry.
     due = std::max(due, clock.mono() - options.interval);
-    set.poll(due + std::max(options.interval, kLeastRound));
+    set.poll(round_deadline(due, options.interval, sources.end));
     // A second may pass before the next row: what this round gave is safe before the rest.
     if (options.interval >= std::chrono::seconds(1)) writer.flush();
     const std::vector<Blind> blind = set.blind();
     watch.now(blind);
     target.show(blind.size());
-    const bool over = options.length && clock.mono() - start >= *options.length;
+    const bool over = sources.end && clock.mono() >= *sources.end;
     const bool lost = !writer.status();
-    if (over || lost || !clock.sleep_until(due + options.interval, sources.stop)) {
+    MonoTime next = due + options.interval;
+    if (sources.end) next = std::min(next, *sources.end);
+    if (over || lost || !clock.sleep_until(next, sources.stop)) {
       SourceSummary summary;
       summary.blind = blind;
       return summary;
@@ -113,9 +119,11 @@ Result<SourceSummary> record_live(const TriageRequest& request, const SourceOpti
 
 // Why nothing at all was recorded.
 Error nothing_came(const SourceSummary& summary) {
-  if (summary.blind.empty()) return make_error(Errc::not_found, "no source said anything");
+  if (summary.blind.empty())
+    return make_error(Errc::not_found, "nothing was recorded: no source said anything");
   const Blind& first = summary.blind.front();
-  return make_error(Errc::unavailable, first.source + ": " + first.reason);
+  return make_error(Errc::unavailable,
+                    "nothing was recorded: " + first.source + ": " + first.reason);
 }
 
 }  // namespace
@@ -130,6 +138,7 @@ Result<RecordAnswer> record_sources(const TriageRequest& request, const RecordOp
   RecordTarget target(writer, options, end);
   SourceOptions sources = request.source_options;
   sources.stop = end.get_token();
+  if (options.length) sources.end = clock.mono() + *options.length;
   auto summary = options.live ? record_live(request, sources, options, files, clock, writer, target)
                               : read_sources(request.sources, sources, files, clock, target);
   if (!target.any(!summary)) {
@@ -138,7 +147,8 @@ Result<RecordAnswer> record_sources(const TriageRequest& request, const RecordOp
   }
   if (const Status closed = writer.close(); !closed) return closed.error();
   if (!summary) return summary.error();
-  return RecordAnswer{{writer.rows(), writer.bytes(), summary->blind.size()}, std::move(*summary)};
+  const RecordProgress total = target.told(summary->blind.size());
+  return RecordAnswer{total, std::move(*summary)};
 }
 
 }  // namespace muster

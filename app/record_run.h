@@ -12,14 +12,17 @@ namespace muster {
 
 struct RecordProgress {
   std::uint64_t rows = 0, bytes = 0;
-  std::size_t blind = 0;  // sources that are not read at this moment
+  std::size_t blind = 0;    // sources that are not read at this moment
+  std::uint64_t steps = 0;  // of step logs
+  // What tools said about GPUs in place of rows, and events of step logs.
+  std::uint64_t remarks = 0;
 };
 
 struct RecordOptions {
   std::string path;
   bool force = false;  // replaces a file that is there, once the new one is whole
-  // Live: sources as `triage --follow` takes them, once an interval, until `length` has passed or
-  // `stop`. Otherwise files and pipes, read to their end or until `stop`.
+  // Live: sources as `triage --follow` takes them, once an interval. Otherwise files and pipes,
+  // read to their end. Both until `length` has passed or `stop`.
   bool live = false;
   Duration interval = std::chrono::seconds(1);
   std::optional<Duration> length;

@@ -7,17 +7,23 @@
 #include <optional>
 #include <queue>
 
+#include "app/folder_walk.h"
+#include "app/head_stream.h"
+#include "app/host_names.h"
 #include "app/input_stream.h"
 #include "app/telemetry_input.h"
 #include "app/zoned_progress.h"
-#include "base/text.h"
+#include "base/limits.h"
 #include "core/progress/progress_decoder.h"
+#include "edge/archive/archive_reader.h"
 
 namespace muster {
 namespace {
 
 constexpr std::size_t kHeadBytes = 8 * 1024;
-constexpr std::size_t kFolderFiles = 4096;
+constexpr std::string_view kStranger = "neither GPU telemetry nor a step log that is known here";
+// All of them are open at one time; hidden ones are of other programs.
+constexpr FolderRules kFolders{.hidden = false, .links = true, .most_files = 4096};
 // What is read at a time, over all inputs together and for each: the rows of a chunk wait in
 // memory, where they take about four times its size.
 constexpr std::size_t kChunksBytes = 32 * 1024 * 1024;
@@ -45,6 +51,17 @@ Result<std::string> read_head(ByteStream& stream) {
   return head;
 }
 
+// Bytes that are held.
+class HeldStream final : public ByteStream {
+ public:
+  explicit HeldStream(std::string bytes) : bytes_(std::move(bytes)), left_(bytes_) {}
+  Result<std::size_t> read(std::span<char> buffer) override { return left_.read(buffer); }
+
+ private:
+  std::string bytes_;
+  HeadStream left_;
+};
+
 // An input's oldest row that waits. Of rows of one moment the first input's comes first.
 struct Turn {
   WallTime at;
@@ -57,24 +74,37 @@ struct Turn {
 class Reader {
  public:
   Reader(const SourceOptions& options, Files& files, Clock& clock, RowTarget& target)
-      : options_(options), files_(files), clock_(clock), target_(target) {}
+      : options_(options),
+        files_(files),
+        clock_(clock),
+        target_(target),
+        folders_(files, kFolders) {}
 
   Result<SourceSummary> run(const std::vector<std::string>& sources) {
     for (const std::string& text : sources) open(parse_source(text, files_), false);
     for (const std::string& text : options_.step_logs) open({text, "", text}, true);
+    tell_passed_over();
     make_inputs();
     merge();
     close_inputs();
-    if (options_.stop.stop_requested()) {
-      summary_.notes.push_back("stopped by a signal: what had come until then was read");
+    if (over()) {
+      summary_.notes.push_back(fmt::format("{}: what had come until then was read", ended_by()));
     }
     if (summary_.telemetry == 0 && summary_.logs == 0 && last_error_) return *last_error_;
     return std::move(summary_);
   }
 
  private:
+  void tell_passed_over() {
+    for (Blind& blind : folders_.blind) summary_.blind.push_back(std::move(blind));
+    for (std::string& note : folders_.notes) summary_.notes.push_back(std::move(note));
+    if (strangers_ <= limits::kNotesOfLog) return;
+    summary_.blind.push_back({fmt::format("{} more files", strangers_ - limits::kNotesOfLog),
+                              std::string(kStranger), true});
+  }
+
   void fail(const SourceSpec& spec, const Error& error) {
-    summary_.blind.push_back({spec.text, error.context, true});
+    summary_.blind.push_back({spec.text, reason_of(spec.text, error), true});
     last_error_ = error;
   }
 
@@ -82,46 +112,79 @@ class Reader {
     const auto info = spec.path == "-" ? Result<FileInfo>(FileInfo{}) : files_.stat(spec.path);
     if (!info) return fail(spec, info.error());
     if (info->type == FileInfo::Type::folder) return open_folder(spec, log);
-    auto stream = open_text(files_, spec.path, spec.text, options_.stop);
+    auto stream = files_.open(spec.path);
+    if (!stream) return fail(spec, stream.error());
+    take(spec, std::move(*stream), spec.path == "-" ? clock_.wall() : info->modified, log);
+  }
+
+  void take(const SourceSpec& spec, std::unique_ptr<ByteStream> bytes, WallTime modified,
+            bool log) {
+    auto stream = text_of(std::move(bytes), spec.text, [this] { return over(); });
     if (!stream) return fail(spec, stream.error());
     auto head = read_head(**stream);
     if (!head) return fail(spec, head.error());
     if (head->empty()) return fail(spec, nothing_in(spec));
-    Opened in{spec, std::move(*stream), std::move(*head),
-              spec.path == "-" ? clock_.wall() : info->modified, Dialect::unknown};
+    Opened in{spec, std::move(*stream), std::move(*head), modified, Dialect::unknown};
+    if (looks_like_archive(in.head)) return open_archive(in, log);
     if (log || is_step_log(in.head)) return read_log(in);
     in.dialect = options_.columns.empty() ? recognise(in.head) : Dialect::table_csv;
-    if (in.dialect == Dialect::unknown) {
-      return fail(spec,
-                  make_error(Errc::invalid_input,
-                             spec.text + ": neither GPU telemetry nor a step log that is "
-                                         "known here (--columns names the columns of a CSV)"));
-    }
+    if (in.dialect == Dialect::unknown) return pass_over(spec);
     opened_.push_back(std::move(in));
   }
 
+  // A folder of other things holds any number of such files.
+  void pass_over(const SourceSpec& spec) {
+    if (++strangers_ > limits::kNotesOfLog) return;
+    fail(spec, make_error(Errc::invalid_input,
+                          fmt::format("{}: {} (--columns names the columns of a CSV)", spec.text,
+                                      kStranger)));
+  }
+
   Error nothing_in(const SourceSpec& spec) const {
-    const bool stopped = options_.stop.stop_requested();
     return make_error(Errc::invalid_input,
-                      spec.text + (stopped ? ": stopped before it was read" : ": empty"));
+                      spec.text + (over() ? ": stopped before it was read" : ": empty"));
+  }
+
+  bool over() const {
+    return options_.stop.stop_requested() || (options_.end && clock_.mono() >= *options_.end);
+  }
+  std::string_view ended_by() const {
+    return options_.stop.stop_requested() ? "stopped by a signal" : "the time of --for is over";
   }
 
   void open_folder(const SourceSpec& spec, bool log) {
-    const auto names = files_.list(spec.path);
-    if (!names) return fail(spec, names.error());
     std::size_t taken = 0;
-    for (const std::string& name : *names) {
-      const std::string path = spec.path + "/" + name;
-      const auto info = files_.stat(path);
-      if (name.starts_with('.') || !info || info->type != FileInfo::Type::file) continue;
-      if (++taken > kFolderFiles) {
-        return fail(spec, make_error(Errc::exhausted,
-                                     fmt::format("{}: more than {} files, the rest is not read",
-                                                 spec.text, kFolderFiles)));
-      }
+    folders_.walk(spec.path, [&](const std::string& path, const FileInfo&) {
+      ++taken;
       open({path, spec.host, path}, log);
-    }
+    });
+    if (folders_.failure) last_error_ = folders_.failure;
     if (taken == 0) fail(spec, make_error(Errc::not_found, spec.text + ": no files in it"));
+  }
+
+  // Members stay in memory until the merge: it wants all inputs at once.
+  void open_archive(Opened& in, bool log) {
+    HeadStream from_start(in.head, in.stream.get());
+    std::size_t taken = 0;
+    const auto end = read_archive(from_start, in.spec.text, [&](ArchiveMember&& member) {
+      if (member.name.substr(member.name.rfind('/') + 1).starts_with('.')) return;
+      ++taken;
+      const SourceSpec spec{in.spec.text + ":" + member.name, in.spec.host, member.name};
+      kept_bytes_ += member.bytes.size();
+      if (kept_bytes_ > limits::kArchiveKeptBytes) {
+        return fail(spec, make_error(Errc::exhausted,
+                                     fmt::format("archives hold more than {} MiB: unpack them (tar "
+                                                 "xf) and name the folder",
+                                                 limits::kArchiveKeptBytes >> 20)));
+      }
+      take(spec, std::make_unique<HeldStream>(std::move(member.bytes)), member.modified, log);
+    });
+    if (!end) return fail(in.spec, end.error());
+    for (const std::string& note : end->notes) {
+      if (end->whole) summary_.notes.push_back(in.spec.text + ": " + note);
+      if (!end->whole) fail(in.spec, make_error(Errc::invalid_input, note));
+    }
+    if (taken == 0) fail(in.spec, make_error(Errc::not_found, in.spec.text + ": no files in it"));
   }
 
   void read_log(Opened& in) {
@@ -137,6 +200,7 @@ class Reader {
       decoder.feed(std::string_view(buffer).substr(0, *n), sink);
     }
     decoder.finish(sink);
+    summary_.notes.push_back(in.spec.text + ": step log");
     ++summary_.logs;
   }
 
@@ -146,15 +210,27 @@ class Reader {
     return it == options_.zones.end() ? nullptr : &it->second;
   }
 
+  // Two files of one dialect that name no host come from two hosts; their names tell them apart.
+  void name_hosts() {
+    std::map<Dialect, std::vector<Opened*>> alike;
+    for (Opened& in : opened_) {
+      if (in.spec.host.empty()) alike[in.dialect].push_back(&in);
+    }
+    for (const auto& [dialect, inputs] : alike) {
+      if (inputs.size() < 2) continue;
+      std::vector<std::string> paths;
+      for (const Opened* in : inputs) paths.push_back(in->spec.path);
+      const std::vector<std::string> hosts = host_names(paths);
+      for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i]->spec.host = hosts[i];
+    }
+  }
+
   void make_inputs() {
-    // Two files of one dialect that name no host come from two hosts; their names tell them apart.
-    std::map<Dialect, std::size_t> alike;
-    for (const Opened& in : opened_) alike[in.dialect] += in.spec.host.empty();
+    name_hosts();
     const std::size_t chunk_bytes = std::clamp(
         kChunksBytes / std::max<std::size_t>(opened_.size(), 1), kLeastChunkBytes, kMostChunkBytes);
     for (Opened& in : opened_) {
-      std::string host = in.spec.host;
-      if (host.empty() && alike[in.dialect] > 1) host = stem_of(in.spec.path);
+      const std::string host = in.spec.host;
       inputs_.push_back(
           std::make_unique<TelemetryInput>(in.spec, host, std::move(in.stream), std::move(in.head),
                                            make_decoder(in.dialect, {options_.columns}),
@@ -211,7 +287,10 @@ class Reader {
   Files& files_;
   Clock& clock_;
   RowTarget& target_;
+  FolderWalk folders_;
   SourceSummary summary_;
+  std::uint64_t kept_bytes_ = 0;  // of archives
+  std::size_t strangers_ = 0;     // files that nobody recognised
   std::vector<Opened> opened_;
   std::vector<std::unique_ptr<TelemetryInput>> inputs_;
   std::optional<Error> last_error_;
@@ -220,10 +299,9 @@ class Reader {
 
 }  // namespace
 
-std::string stem_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
-  return name.substr(0, std::max<std::size_t>(1, name.find('.')));
+std::string reason_of(const std::string& source, const Error& error) {
+  const std::string front = source + ": ";
+  return error.context.starts_with(front) ? error.context.substr(front.size()) : error.context;
 }
 
 bool is_step_log(std::string_view head) {

@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -33,11 +34,8 @@ struct SourceOptions {
   std::map<std::string, TimeZone> zones;  // by host; "" is the default for all
   std::vector<std::string> step_logs;     // read as step logs whatever they look like
   std::stop_token stop;                   // ends every input where it stands
+  std::optional<MonoTime> end = {};       // so does this moment, also while a pipe says nothing
 };
-
-// The host of rows that name none, in an input that names none either while others like it do not:
-// the name of the file up to its first dot.
-std::string stem_of(const std::string& path);
 
 // A trainer's log by its first bytes; a recording is none, although it may hold one.
 bool is_step_log(std::string_view head);
@@ -49,6 +47,9 @@ struct SourceSummary {
   std::size_t telemetry = 0;  // inputs that gave at least one row
   std::size_t logs = 0;
 };
+
+// What `error` says about `source`, whose name need not stand in front twice.
+std::string reason_of(const std::string& source, const Error& error);
 
 // Takes rows as they come, with their time and source.
 class RowTarget {
@@ -62,10 +63,11 @@ class RowTarget {
   virtual ProgressSink& log() = 0;
 };
 
-// Reads files, folders and standard input to their end, each recognised by its content: telemetry
-// of any dialect, step logs. Several telemetry inputs are merged by time, which holds all of them
-// open; memory stays bounded by their number. An input that nobody recognises is blind, not an
-// error; Errc of the last failure where nothing could be read at all.
+// Reads files, folders with all that is below them, archives and standard input to their end, each
+// recognised by its content: telemetry of any dialect, step logs. Several telemetry inputs are
+// merged by time, which holds all of them open; memory stays bounded by their number. An input that
+// nobody recognises is blind, not an error; Errc of the last failure where nothing could be read at
+// all.
 Result<SourceSummary> read_sources(const std::vector<std::string>& sources,
                                    const SourceOptions& options, Files& files, Clock& clock,
                                    RowTarget& target);

@@ -13,6 +13,8 @@
 #include <thread>
 #include <utility>
 
+#include "app/folder_walk.h"
+#include "app/head_stream.h"
 #include "app/trace_sniff.h"
 #include "base/limits.h"
 #include "base/line_splitter.h"
@@ -49,14 +51,24 @@ struct Gained {
 
 class Walk {
  public:
-  Walk(Files& files, TraceInput& out) : files_(files), out_(out) {}
+  explicit Walk(Files& files) : files_(files), folders_(files, {}) {}
 
   void path(const std::string& path, Taken taken) {
     if (path == "-") return add(path, taken, {});
     const auto info = files_.stat(path);
     if (!info) return fail(path, info.error());
-    if (info->type == FileInfo::Type::folder) return folder(path, taken, 1);
-    add(path, taken, info->modified);
+    if (info->type != FileInfo::Type::folder) return add(path, taken, info->modified);
+    folders_.walk(path, [&](const std::string& inner, const FileInfo& found) {
+      add(inner, taken, found.modified);
+    });
+    if (!failure) failure = folders_.failure;
+  }
+
+  // What was passed over goes into `out`.
+  void finish(TraceInput& out) {
+    out.blind = std::move(blind_);
+    out.blind.insert(out.blind.end(), folders_.blind.begin(), folders_.blind.end());
+    out.notes = std::move(folders_.notes);
   }
 
   std::vector<Item> items;
@@ -65,68 +77,20 @@ class Walk {
  private:
   void fail(const std::string& path, const Error& error) {
     if (!failure) failure = error;
-    out_.blind.push_back({path, error.context, true});
+    blind_.push_back({path, error.context, true});
   }
 
   void add(const std::string& path, Taken taken, WallTime modified) {
-    if (items.size() >= limits::kFolderFiles) {
-      if (!std::exchange(full_, true)) {
-        out_.blind.push_back(
-            {path, fmt::format("more than {} files: the rest is not read", limits::kFolderFiles),
-             true});
-      }
-      return;
-    }
     if (known_.insert(path).second) items.push_back({path, taken, modified});
   }
 
-  void folder(const std::string& path, Taken taken, std::size_t depth) {
-    if (depth > limits::kFolderDepth) {
-      out_.blind.push_back({path, "folders inside folders: too deep, not read", true});
-      return;
-    }
-    const auto names = files_.list(path);
-    if (!names) return fail(path, names.error());
-    for (const std::string& name : *names) {
-      if (full_) return;
-      const std::string inner = path.ends_with('/') ? path + name : path + "/" + name;
-      const auto info = files_.stat(inner);
-      if (!info) {
-        fail(inner, info.error());
-      } else if (info->link) {
-        if (++links_ <= limits::kNotesOfLog) out_.notes.push_back(inner + ": a link, not followed");
-      } else if (info->type == FileInfo::Type::folder) {
-        folder(inner, taken, depth + 1);
-      } else if (info->type == FileInfo::Type::file) {
-        add(inner, taken, info->modified);
-      }
-    }
-  }
-
   Files& files_;
-  TraceInput& out_;
+  FolderWalk folders_;
+  std::vector<Blind> blind_;
   std::set<std::string> known_;
-  std::size_t links_ = 0;
-  bool full_ = false;
 };
 
 // ---- one file ----------------------------------------------------------------------------------
-
-class HeadStream final : public ByteStream {
- public:
-  HeadStream(std::string_view head, ByteStream& rest) : head_(head), rest_(rest) {}
-  Result<std::size_t> read(std::span<char> buffer) override {
-    if (head_.empty()) return rest_.read(buffer);
-    const std::size_t n = std::min(buffer.size(), head_.size());
-    std::memcpy(buffer.data(), head_.data(), n);
-    head_.remove_prefix(n);
-    return n;
-  }
-
- private:
-  std::string_view head_;
-  ByteStream& rest_;
-};
 
 // Reads files one after another; its buffers are used again.
 class Worker {
@@ -224,10 +188,7 @@ void Worker::whole(std::string_view bytes, const std::string& source, const Item
   } else if (kind == TraceFile::unknown) {
     blind("neither a dump nor a log", false);
   } else {
-    struct Nothing final : ByteStream {
-      Result<std::size_t> read(std::span<char>) override { return std::size_t{0}; }
-    } nothing;
-    HeadStream all(bytes, nothing);
+    HeadStream all(bytes);
     log(all, source, item.modified, out);
   }
 }
@@ -272,7 +233,7 @@ void Worker::read(const Item& item, Gained& out) {
   const TraceFile kind =
       kind_of(item.taken, std::string_view(bytes_).substr(0, limits::kSniffBytes), all);
   if (kind == TraceFile::archive || kind == TraceFile::log) {
-    HeadStream from_start(bytes_, **stream);
+    HeadStream from_start(bytes_, stream->get());
     if (kind == TraceFile::archive) return archive(from_start, item, out);
     return log(from_start, item.path, item.modified, out);
   }
@@ -331,12 +292,13 @@ std::optional<std::int32_t> log_rank_of(std::string_view name) {
 Result<TraceInput> read_trace_inputs(const std::vector<std::string>& paths,
                                      const TraceInputOptions& options, Files& files) {
   TraceInput out;
-  Walk walk(files, out);
+  Walk walk(files);
   // What is said to be something comes first: a path counts once.
   for (const std::string& path : options.logs) walk.path(path, Taken::as_log);
   for (const std::string& path : options.ras) walk.path(path, Taken::as_ras);
   if (options.hosts) walk.path(*options.hosts, Taken::as_hosts);
   for (const std::string& path : paths) walk.path(path, Taken::by_content);
+  walk.finish(out);
 
   std::vector<Gained> gained = read_all(walk.items, options.threads, files);
   std::optional<Error> failure = walk.failure;

@@ -18,8 +18,8 @@ Result<TriageAnswer> triage_once(const TriageRequest& request, Files& files, Clo
   return answer;
 }
 
-Result<Calibration> calibrate_once(const TriageRequest& request, const std::string& name,
-                                   Files& files, Clock& clock) {
+Result<Learned> calibrate_once(const TriageRequest& request, const std::string& name, Files& files,
+                               Clock& clock) {
   TriageOptions options = request.triage_options;
   options.learn = true;
   Triage triage(options);
@@ -30,7 +30,9 @@ Result<Calibration> calibrate_once(const TriageRequest& request, const std::stri
     const Blind& blind = summary->blind.front();
     return make_error(Errc::invalid_input, "calibrating: " + blind.source + ": " + blind.reason);
   }
-  return triage.calibrate(name);
+  auto calibration = triage.calibrate(name);
+  if (!calibration) return calibration.error();
+  return Learned{std::move(*calibration), triage.doubts()};
 }
 
 }  // namespace muster

@@ -22,8 +22,13 @@ struct TriageAnswer {
 // Reads all sources to their end and judges them.
 Result<TriageAnswer> triage_once(const TriageRequest& request, Files& files, Clock& clock);
 
+struct Learned {
+  Calibration calibration;
+  std::vector<Finding> doubts;  // why this may be no known-good run (Triage::doubts)
+};
+
 // The same reading, learned from instead of judged. `name` stands in the file as its source.
-Result<Calibration> calibrate_once(const TriageRequest& request, const std::string& name,
-                                   Files& files, Clock& clock);
+Result<Learned> calibrate_once(const TriageRequest& request, const std::string& name, Files& files,
+                               Clock& clock);
 
 }  // namespace muster

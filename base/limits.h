@@ -79,6 +79,9 @@ inline constexpr std::uint64_t kArchiveBytes = 64ull << 30;
 // once this many bytes came out: small files may be all zeros.
 inline constexpr std::uint64_t kArchiveRatio = 500;
 inline constexpr std::uint64_t kArchiveRatioFrom = 64ull << 20;
+// Telemetry in archives waits in memory until all of it can be read in the order of time: 300 hosts
+// with an hour of eight GPUs at a row a second.
+inline constexpr std::uint64_t kArchiveKeptBytes = 1ull << 30;
 
 // Files below the folders given to one diagnosis, and how deep they lie: a job of 16,384 ranks with
 // three files each, in host/attempt/rank folders.

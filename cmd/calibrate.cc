@@ -5,7 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "app/live_set.h"
 #include "app/triage_run.h"
+#include "base/timestamp.h"
+#include "cmd/named_paths.h"
 #include "cmd/telemetry_options.h"
 #include "cmd/verbs.h"
 #include "edge/config/calibration_file.h"
@@ -20,7 +23,9 @@ constexpr std::string_view kEpilog =
     "  muster calibrate new.csv --compare good.toml               what changed since?\n"
     "\n"
     "Take a run that is known to be good, in full swing, with at least one save in it. Calibrate\n"
-    "per job shape: the same code on more nodes draws less per node.";
+    "per job shape: the same code on more nodes draws less per node. What muster triage would "
+    "call\n"
+    "a hang in it is told on standard error, and the file is written all the same.";
 
 class CalibrateVerb final : public Verb {
  public:
@@ -42,29 +47,53 @@ class CalibrateVerb final : public Verb {
       console.complain(request.error().context);
       return ExitStatus::usage;
     }
+    for (const std::string& source : request->sources) {
+      if (!has_live_source({source}, real_files())) continue;
+      console.complain(source +
+                       " is a live source; calibrate learns from a recording of it: muster "
+                       "record " +
+                       source + " --for 3600 -o run.zst, then muster calibrate run.zst");
+      return ExitStatus::usage;
+    }
+    tell_of_terminal(request->sources, console);
     std::string name;
     for (const std::string& source : request->sources) name += (name.empty() ? "" : " ") + source;
-    auto learned = calibrate_once(*request, name, real_files(), system_clock());
-    if (!learned) return console.fail(learned.error());
+    auto read = calibrate_once(*request, name, real_files(), system_clock());
+    if (!read) return console.fail(read.error());
+    Calibration& learned = read->calibration;
+    doubt(read->doubts, console);
     for (const std::string& path : merge_) {
       const auto other = read_calibration(real_files(), path);
       if (!other) return console.fail(other.error());
-      *learned = merge_calibrations(*other, *learned);
+      learned = merge_calibrations(*other, learned);
     }
-    if (!compare_.empty()) return compare(*learned, console);
+    if (!compare_.empty()) return compare(learned, console);
     if (output_.empty()) {
-      console.print(encode_calibration(*learned));
+      console.print(encode_calibration(learned));
       if (std::ferror(stdout) == 0) return ExitStatus::ok;
       console.complain("standard output could not be written; the calibration is not complete");
       return ExitStatus::internal;
     }
-    const Status written = real_files().write_atomic(output_, encode_calibration(*learned));
+    const Status written = real_files().write_atomic(output_, encode_calibration(learned));
     if (written) return ExitStatus::ok;
     console.complain(written.error().context);
     return ExitStatus::storage;
   }
 
  private:
+  // The file is written all the same: a run that is known to be good may do what looks like this.
+  static void doubt(const std::vector<Finding>& doubts, Console& console) {
+    for (const Finding& f : doubts) {
+      const std::string since = f.since ? "from " + format_rfc3339(*f.since) + ", " : "";
+      std::string where;
+      if (!f.evidence.empty() && f.evidence.front().line) {
+        where = fmt::format(" ({}:{})", f.evidence.front().source, *f.evidence.front().line);
+      }
+      console.complain(fmt::format("is this a known-good run? muster triage calls it {} {}{}{}",
+                                   cause_name(f.cause), since, f.summary, where));
+    }
+  }
+
   ExitStatus compare(const Calibration& learned, Console& console) const {
     const auto before = read_calibration(real_files(), compare_);
     if (!before) return console.fail(before.error());

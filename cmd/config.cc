@@ -92,6 +92,7 @@ class ConfigCheckVerb final : public Verb {
     for (ConfigSetting& setting : config->settings) look_closer(setting, config->complaints);
     if (Status run = check_run(config->complaints); !run) return console.fail(run.error());
     console.json() ? say_json(*config, console) : say_text(*config, console);
+    for (const std::string& sentence : config->found.distrusted) console.complain(sentence);
     for (const std::string& complaint : config->complaints) console.complain(complaint);
     return config->complaints.empty() ? ExitStatus::ok : ExitStatus::usage;
   }

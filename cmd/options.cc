@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "base/text.h"
 #include "cmd/parse.h"
+#include "cmd/usage.h"
 #include "cmd/version.h"
 #include "edge/config/config_table.h"
 
@@ -118,7 +119,7 @@ CLI::Option* add_row(CLI::App& app, const OptionRow& row) {
       option->option_text(" ");
       return option;
   }
-  option->option_text(row.value);
+  option->option_text(row.value)->type_name(row.value);
   if (!row.choices.empty()) option->check(CLI::IsMember(row.choices));
   return option;
 }
@@ -162,6 +163,37 @@ CLI::App* subcommand_for(CLI::App& app, std::map<std::string, CLI::App*>& groups
   return group->add_subcommand(full.substr(blank + 1), std::string(verb.summary()));
 }
 
+// The part of the parser that the words reached before they were refused, and its full name.
+std::pair<const CLI::App*, std::string> reached(const CLI::App& app) {
+  const CLI::App* at = &app;
+  std::string name;
+  for (auto next = at->get_subcommands(); !next.empty(); next = at->get_subcommands()) {
+    at = next.front();
+    name += (name.empty() ? "" : " ") + at->get_name();
+  }
+  return {at, name};
+}
+
+// Which word was not expected, and what was probably meant by it.
+std::string unexpected(const CLI::App& app) {
+  const auto [verb, name] = reached(app);
+  const std::vector<std::string> left = app.remaining(true);
+  std::vector<std::string> options;
+  for (const CLI::Option* option : verb->get_options()) {
+    for (const std::string& word : option->get_lnames()) options.push_back("--" + word);
+  }
+  return wrong_word(name, {options.begin(), options.end()}, left.empty() ? "" : left.front());
+}
+
+// `verb`: the one that was reached, or empty.
+void refuse(Parsed& parsed, std::string_view why, std::string_view verb) {
+  parsed.text =
+      fmt::format("muster: {}\nmuster: try `muster {}--help`\n", escape_controls(why, 1000),
+                  verb.empty() ? "" : fmt::format("{} ", verb));
+  parsed.status = ExitStatus::usage;
+  parsed.verb = nullptr;
+}
+
 }  // namespace
 
 Parsed parse_command_line(int argc, const char* const* argv,
@@ -173,25 +205,33 @@ Parsed parse_command_line(int argc, const char* const* argv,
     app.set_version_flag("--version", std::string(kVersionText));
     app.require_subcommand(1);
     app.footer(
-        "muster VERB --help explains a verb with examples. Reports: text, or --json.\n"
+        "muster VERB --help, or muster help VERB, explains a verb with examples. Reports: text,\n"
+        "or --json.\n"
         "Exit status: 0 ok, 1 warning, 2 critical, 3 cannot tell, 64 usage, 65 no input.");
     std::map<std::string, CLI::App*> groups;
+    std::vector<std::string_view> names;
     for (const auto& verb : verbs) {
+      names.push_back(verb->name());
       add_verb(*subcommand_for(app, groups, *verb), verb.get(), parsed);
     }
+    std::vector<std::string> words = without_help_verb({argv + std::min(argc, 1), argv + argc});
+    if (const std::string wrong = wrong_verb(words, names); !wrong.empty()) {
+      refuse(parsed, wrong, "");
+      return parsed;
+    }
     try {
-      app.parse(argc, argv);
+      std::reverse(words.begin(), words.end());  // as the library wants them
+      app.parse(std::move(words));
     } catch (const CLI::CallForHelp&) {
       parsed.text = app.help();
       parsed.verb = nullptr;
     } catch (const CLI::CallForVersion&) {
       parsed.text = std::string(kVersionText) + "\n";
       parsed.verb = nullptr;
+    } catch (const CLI::ExtrasError&) {
+      refuse(parsed, unexpected(app), reached(app).second);
     } catch (const CLI::ParseError& e) {
-      parsed.text = fmt::format("muster: {}\nmuster: try `muster --help` or `muster VERB --help`\n",
-                                escape_controls(e.what(), 1000));
-      parsed.status = ExitStatus::usage;
-      parsed.verb = nullptr;
+      refuse(parsed, e.what(), reached(app).second);
     }
   } catch (const CLI::Error& e) {
     parsed.text = fmt::format("muster: internal: {}\n", e.what());

@@ -6,6 +6,7 @@
 #include "app/live_set.h"
 #include "app/record_run.h"
 #include "base/text.h"
+#include "cmd/named_paths.h"
 #include "cmd/telemetry_options.h"
 #include "cmd/verbs.h"
 #include "edge/os/stop_signal.h"
@@ -27,8 +28,8 @@ constexpr std::string_view kEpilog =
     "once a second, and a recording that was killed reads up to there. With --force the new one\n"
     "grows as FILE.part and takes the place of the old one at its end.\n"
     "\n"
-    "Exit status: 0 done, 1 some sources could not be read, 64 usage, 65 no input or the disk is\n"
-    "full, 130 stopped while files were read (what came before is kept).";
+    "Exit status: 0 done, 1 some sources could not be read, 64 usage, 65 no row and no step came\n"
+    "or the disk is full, 130 stopped while files were read (what came before is kept).";
 
 class RecordVerb final : public Verb {
  public:
@@ -43,7 +44,7 @@ class RecordVerb final : public Verb {
     options.flag("--force", &force_, "replace a file that is there");
     options.flag("-f,--follow", &follow_, "go on: files as they grow, until Ctrl-C or --for");
     options.number("--interval", &interval_s_, "SECONDS", "between two looks at live sources");
-    options.number("--for", &for_s_, "SECONDS", "how long to look at live sources");
+    options.number("--for", &for_s_, "SECONDS", "end after this");
     options.epilog(std::string(kEpilog));
   }
 
@@ -61,6 +62,7 @@ class RecordVerb final : public Verb {
       console.complain("--interval must be 0.1 to 3600 seconds, --for more than 0");
       return ExitStatus::usage;
     }
+    tell_of_terminal(request->sources, console);
     const StopOnSignal signals;
     RecordOptions options;
     options.path = output_;
@@ -91,8 +93,18 @@ class RecordVerb final : public Verb {
       const Blind& blind = answer.summary.blind[i];
       console.complain("not read: " + blind.source + ": " + blind.reason);
     }
-    console.complain(fmt::format("{}{} rows, {} bytes in {}", cut ? "stopped: " : "",
-                                 answer.total.rows, answer.total.bytes, output_));
+    const RecordProgress& total = answer.total;
+    const char* stopped = cut ? "stopped: " : "";
+    if (total.rows == 0 && total.steps == 0) {
+      console.complain(fmt::format("{}no row and no step was recorded; {} holds {} remark{} alone",
+                                   stopped, output_, total.remarks, total.remarks == 1 ? "" : "s"));
+      return ExitStatus::no_input;
+    }
+    const std::string steps =
+        total.steps > 0 ? fmt::format(" and {} step{}", total.steps, total.steps == 1 ? "" : "s")
+                        : "";
+    console.complain(fmt::format("{}{} rows{}, {} bytes in {}", stopped, total.rows, steps,
+                                 total.bytes, output_));
     return answer.summary.blind.empty() ? ExitStatus::ok : ExitStatus::warning;
   }
 

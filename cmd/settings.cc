@@ -84,6 +84,7 @@ std::optional<ExitStatus> apply_settings(const Parsed& parsed, Files& files,
     if (!origin.empty()) said += (said.empty() ? "" : ", ") + origin;
   }
   if (!config) return std::nullopt;
+  for (const std::string& sentence : config->found.distrusted) console.complain(sentence);
   for (const std::string& complaint : config->complaints) console.complain(complaint);
   if (!config->complaints.empty()) return ExitStatus::usage;
   if (!said.empty()) console.complain("settings: " + said);

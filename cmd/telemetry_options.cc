@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "base/text.h"
+#include "edge/config/calibration_file.h"
 
 namespace muster {
 namespace {
@@ -51,8 +52,9 @@ Status parse_zones(const std::vector<std::string>& texts, SourceOptions& out) {
 
 void TelemetryOptions::declare(VerbOptions& options) {
   options.positionals("SOURCE", &sources_,
-                      "telemetry and step logs in any mixture: files, folders, - for standard "
-                      "input, HOST=FILE; recognised by content. Live, not to calibrate: nvml for "
+                      "telemetry and step logs in any mixture: files, folders with all below "
+                      "them, archives, - for standard input, HOST=FILE; recognised by content. "
+                      "Live, not to calibrate: nvml for "
                       "this host, http://... for an exporter's page or a Prometheus server");
   options.list("--columns", &columns_, "OURS=THEIRS,...",
                "columns of a CSV: time, host, index, rank, uuid, pci, name, group or a metric");
@@ -61,6 +63,20 @@ void TelemetryOptions::declare(VerbOptions& options) {
   options.list("--tz", &zones_, "[HOST=]ZONE",
                "zone of times that carry none: Asia/Seoul, +09:00; default: this machine's",
                "triage.tz");
+}
+
+void TelemetryOptions::declare_judging(VerbOptions& options) {
+  declare(options);
+  options.text("--calibration", &calibration_, "FILE",
+               "bands and waits of a known-good run (muster calibrate)", "triage.calibration");
+}
+
+Status TelemetryOptions::add_calibration(TriageRequest& request) const {
+  if (calibration_.empty()) return {};
+  auto calibration = read_calibration(real_files(), calibration_);
+  if (!calibration) return calibration.error();
+  request.triage_options.calibration = std::move(*calibration);
+  return {};
 }
 
 Result<TriageRequest> TelemetryOptions::request() const {

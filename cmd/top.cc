@@ -2,9 +2,9 @@
 #include <string>
 
 #include "app/top_loop.h"
+#include "cmd/named_paths.h"
 #include "cmd/telemetry_options.h"
 #include "cmd/verbs.h"
-#include "edge/config/calibration_file.h"
 #include "edge/os/stop_signal.h"
 
 namespace muster {
@@ -18,7 +18,8 @@ constexpr std::string_view kEpilog =
     "  muster top n1.csv | cat                     one frame as text\n"
     "\n"
     "Keys: q quit, s sort by host, power, utilization or age, arrows and PgUp/PgDn move,\n"
-    "p pause, h help. The screen shows; muster triage judges by its exit status.\n"
+    "p pause, h help. The screen shows; muster triage judges by its exit status. What is old is\n"
+    "headed RECORDED, with its date. MUSTER_NVML names another NVML library than the driver's.\n"
     "\n"
     "Exit status: 0 left, 64 usage, 65 no input, 130 stopped by a signal.";
 
@@ -30,9 +31,7 @@ class TopVerb final : public Verb {
   }
 
   void declare(VerbOptions& options) override {
-    telemetry_.declare(options);
-    options.text("--calibration", &calibration_, "FILE",
-                 "bands and waits of a known-good run (muster calibrate)", "triage.calibration");
+    telemetry_.declare_judging(options);
     options.number("--interval", &interval_s_, "SECONDS", "between two looks at the sources",
                    "triage.interval_s");
     options.epilog(std::string(kEpilog));
@@ -44,11 +43,10 @@ class TopVerb final : public Verb {
       console.complain(request.error().context);
       return ExitStatus::usage;
     }
-    if (!calibration_.empty()) {
-      auto calibration = read_calibration(real_files(), calibration_);
-      if (!calibration) return console.fail(calibration.error());
-      request->triage_options.calibration = std::move(*calibration);
+    if (const Status read = telemetry_.add_calibration(*request); !read) {
+      return console.fail(read.error());
     }
+    complain_of_missing("--steps", telemetry_.steps(), real_files(), console);
     const StopOnSignal signals;
     request->source_options.stop = signals.token();
     if (!console.terminal()) {
@@ -66,7 +64,6 @@ class TopVerb final : public Verb {
 
  private:
   TelemetryOptions telemetry_;
-  std::string calibration_;
   double interval_s_ = 0;
 };
 

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "app/trace_run.h"
+#include "cmd/named_paths.h"
 #include "cmd/verbs.h"
 #include "core/render/grid_text.h"
 
@@ -54,8 +55,12 @@ class TraceVerb final : public Verb {
       console.complain("name the dumps: a folder, files or archives (muster trace --help)");
       return ExitStatus::usage;
     }
+    tell_of_terminal(request_.paths, console);
     const auto answer = trace_once(request_, real_files());
     if (!answer) return console.fail(answer.error());
+    complain_of_missing("--logs", request_.input.logs, real_files(), console);
+    complain_of_missing("--ras", request_.input.ras, real_files(), console);
+    if (!hosts_.empty()) complain_of_missing("--hosts", {hosts_}, real_files(), console);
     const ExitStatus status = console.answer(answer->report);
     if (console.json()) return status;
     if (!answer->timeline.rows.empty()) {

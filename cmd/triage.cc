@@ -7,10 +7,10 @@
 #include "app/live_run.h"
 #include "app/live_set.h"
 #include "base/text.h"
+#include "cmd/named_paths.h"
 #include "cmd/telemetry_options.h"
 #include "cmd/verbs.h"
 #include "core/render/phase_text.h"
-#include "edge/config/calibration_file.h"
 #include "edge/os/stop_signal.h"
 
 namespace muster {
@@ -22,6 +22,8 @@ constexpr std::string_view kSampler =
     "utilization.gpu,utilization.memory,clocks.sm,temperature.gpu,memory.used,"
     "clocks_throttle_reasons.active,pcie.link.gen.current,pcie.link.gen.max,"
     "pcie.link.width.current,pcie.link.width.max --format=csv -lms 1000 > \"$(hostname).csv\"\n";
+
+constexpr Duration kGlance = std::chrono::seconds(5);  // at live sources
 
 constexpr std::string_view kEpilog =
     "Examples:\n"
@@ -39,6 +41,10 @@ constexpr std::string_view kEpilog =
     "healthy runs of ten minutes that rule gave 0 to 3.1 false alarms a run at 30 s a sample and\n"
     "2.0 to 16.6 at 5 s, where saves are frequent.\n"
     "\n"
+    "MUSTER_NVML names another NVML library than the driver's, for the source nvml.\n"
+    "\n"
+    "A step log alone tells no hang: the answer is then that nobody can tell.\n"
+    "\n"
     "Exit status: 0 ok or info, 1 warning, 2 critical, 3 cannot tell, 64 usage, 65 no input.";
 
 class TriageVerb final : public Verb {
@@ -49,9 +55,7 @@ class TriageVerb final : public Verb {
   }
 
   void declare(VerbOptions& options) override {
-    telemetry_.declare(options);
-    options.text("--calibration", &calibration_, "FILE",
-                 "bands and waits of a known-good run (muster calibrate)", "triage.calibration");
+    telemetry_.declare_judging(options);
     options.choice("--rule", &rule_, {"continuous", "two-samples"}, "when a wait is a hang",
                    "triage.rule");
     options.flag("-f,--follow", &follow_,
@@ -60,7 +64,8 @@ class TriageVerb final : public Verb {
     options.number("--interval", &interval_s_, "SECONDS", "between two looks at live sources",
                    "triage.interval_s");
     options.number("--for", &for_s_, "SECONDS",
-                   "how long to look at live sources without --follow");
+                   "end after this; by default live sources are looked at for 5, files are read "
+                   "to their end, and --follow has none");
     options.flag("--print-sampler", &print_sampler_,
                  "print the one-line nvidia-smi sampler for a host that has nothing else");
     options.epilog(std::string(kEpilog));
@@ -77,16 +82,24 @@ class TriageVerb final : public Verb {
       return ExitStatus::usage;
     }
     if (rule_ == "two-samples") request->triage_options.rule = HangRule::two_samples;
-    if (!calibration_.empty()) {
-      auto calibration = read_calibration(real_files(), calibration_);
-      if (!calibration) return console.fail(calibration.error());
-      request->triage_options.calibration = std::move(*calibration);
+    if (const Status read = telemetry_.add_calibration(*request); !read) {
+      return console.fail(read.error());
     }
+    // In this sense: not a number is refused as well.
+    if (!(for_s_ >= 0 && for_s_ <= 1e6)) {
+      console.complain("--for must be more than 0 seconds");
+      return ExitStatus::usage;
+    }
+    tell_of_terminal(request->sources, console);
     const StopOnSignal signals;
+    if (for_s_ > 0) {
+      request->source_options.end = system_clock().mono() + seconds_to_duration(for_s_);
+    }
     request->source_options.stop = signals.token();
     if (follow_ || has_live_source(request->sources, real_files())) return live(*request, console);
     const auto answer = triage_once(*request, real_files(), system_clock());
     const bool cut = signals.token().stop_requested();
+    if (answer) complain_of_missing("--steps", telemetry_.steps(), real_files(), console);
     const ExitStatus status = answer ? say(*answer, console) : console.fail(answer.error());
     return cut ? ExitStatus::interrupted : status;
   }
@@ -99,15 +112,11 @@ class TriageVerb final : public Verb {
   }
 
   ExitStatus live(const TriageRequest& request, Console& console) const {
-    // In this sense: not a number is refused as well.
-    if (!(for_s_ > 0 && for_s_ <= 1e6)) {
-      console.complain("--for must be more than 0 seconds");
-      return ExitStatus::usage;
-    }
+    complain_of_missing("--steps", telemetry_.steps(), real_files(), console);
     LiveOptions options;
     options.interval = seconds_to_duration(interval_s_);
     options.follow = follow_;
-    if (!follow_) options.length = seconds_to_duration(for_s_);
+    if (!follow_ && for_s_ == 0) options.length = kGlance;
     const std::stop_token stop = request.source_options.stop;
     std::string said;
     const auto each = [&](const TriageAnswer& answer) {
@@ -123,9 +132,9 @@ class TriageVerb final : public Verb {
   }
 
   TelemetryOptions telemetry_;
-  std::string calibration_, rule_;
+  std::string rule_;
   bool print_sampler_ = false, follow_ = false;
-  double interval_s_ = 0, for_s_ = 5;
+  double interval_s_ = 0, for_s_ = 0;  // 0: not given
 };
 
 }  // namespace

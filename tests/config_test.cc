@@ -63,7 +63,7 @@ TEST(Config, WrongValuesEndWithPlaceAndStatus) {
        "r/run.toml:1:1: schema"},
       {"home not absolute", "home = \"m\"", "$M config check", 64, "m is not absolute"},
       {"an escape", "\"\\u001b[2J\" = 1", "$M config check", 64, "\\x1b[2J is not known"},
-      {"half a verb", "", "$M config", 64, "subcommand"},
+      {"half a verb", "", "$M config", 64, "muster config check"},
   };
   for (const Row& row : rows) {
     const TemporaryFolder folder;
@@ -108,6 +108,43 @@ TEST(Config, OptionOverVariableOverFileOverDefault) {
     const std::string said = *row.said == '\0' ? "settings:" : row.said;
     EXPECT_EQ(run.output.find(said) != std::string::npos, *row.said != '\0')
         << row.name << ": " << run.output;
+  }
+}
+
+// Whoever runs a verb in /tmp did not ask for what somebody else put there.
+TEST(Config, OfAnotherUserIsNotTrusted) {
+  const bool root = run_shell("exit $(id -u)").status == 0;
+  struct Row {
+    const char *name, *change, *command;
+    int status;
+    const char* says;
+    bool needs_root = false;
+  };
+  const char* kAnybody =
+      "muster.toml in the working folder is not read: anybody may write it (--con";
+  const char* kAnother =
+      "muster.toml in the working folder is not read: it belongs to another user";
+  const Row rows[] = {
+      {"own", "", "$M triage $D", 64, "[triage] ruel is not known"},
+      {"of the group", "chmod 664 muster.toml", "$M triage $D", 64, "[triage] ruel is not known"},
+      {"of all", "chmod 666 muster.toml", "$M triage $D", 2, kAnybody},
+      {"checked", "chmod 666 muster.toml", "$M config check", 0, kAnybody},
+      {"shown", "chmod 666 muster.toml", "$M config check", 0,
+       "  the working folder: muster.toml: not read: anybody may write it\n"},
+      {"named", "chmod 666 muster.toml", "$M triage $D --config muster.toml", 64, "ruel is not"},
+      {"of another", "chown 12345 muster.toml", "$M triage $D", 2, kAnother, true},
+      {"a link of another", "mv muster.toml x; ln -s x muster.toml; chown -h 12345 muster.toml",
+       "$M triage $D", 2, kAnother, true},
+      {"a link to one of another", "mv muster.toml x; ln -s x muster.toml; chown 12345 x",
+       "$M triage $D", 2, kAnother, true},
+  };
+  for (const Row& row : rows) {
+    if (row.needs_root && !root) continue;
+    const TemporaryFolder folder;
+    folder.write("muster.toml", "[triage]\nruel = 1\n");
+    const auto run = run_in(folder, std::string(row.change) + "\n" + row.command);
+    EXPECT_EQ(run.status, row.status) << row.name << ": " << run.output;
+    EXPECT_NE(run.output.find(row.says), std::string::npos) << row.name << ": " << run.output;
   }
 }
 

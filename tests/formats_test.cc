@@ -9,18 +9,19 @@
 #include "core/model/heartbeat.h"
 #include "core/model/report_json.h"
 #include "core/model/verdict.h"
+#include "edge/config/calibration_file.h"
 
 // docs/FORMATS.md is what others program against: its examples are decoded, each by its schema.
 
 namespace muster {
 namespace {
 
-std::vector<std::string> json_blocks() {
+std::vector<std::string> blocks_of(const std::string& language) {
   std::ifstream in(MUSTER_SOURCE_DIR "/docs/FORMATS.md");
   std::vector<std::string> blocks;
   bool inside = false;
   for (std::string line; std::getline(in, line);) {
-    if (line == "```json") {
+    if (line == "```" + language) {
       blocks.emplace_back();
       inside = true;
     } else if (line == "```") {
@@ -39,7 +40,7 @@ std::string complaint_of(const Result<T>& result) {
 
 TEST(Formats, EveryExampleDecodes) {
   std::map<std::string, int> seen;
-  for (const std::string& block : json_blocks()) {
+  for (const std::string& block : blocks_of("json")) {
     const std::string start = block.substr(0, block.find(','));
     ++seen[start];
     std::string complaint = "no decoder for " + start;
@@ -53,6 +54,20 @@ TEST(Formats, EveryExampleDecodes) {
     EXPECT_EQ(complaint, "") << block;
   }
   EXPECT_EQ(seen.size(), 4U);
+}
+
+TEST(Formats, CalibrationDecodes) {
+  int seen = 0;
+  for (const std::string& block : blocks_of("toml")) {
+    if (!block.starts_with("schema = \"muster.calibration/1\"\n")) continue;
+    ++seen;
+    const auto read = parse_calibration(block, "FORMATS.md");
+    EXPECT_EQ(complaint_of(read), "");
+    if (read) {
+      EXPECT_EQ(encode_calibration(*read).substr(0, 60), block.substr(0, 60));
+    }
+  }
+  EXPECT_EQ(seen, 1);
 }
 
 }  // namespace

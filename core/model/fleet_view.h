@@ -85,7 +85,8 @@ struct PhaseSegment {
 };
 
 struct FleetView {
-  WallTime at{};
+  WallTime at{};      // of the newest value
+  Duration behind{};  // the clock of a live look less `at`; zero for files that are read once
   Phase phase = Phase::unknown;
   Shape shape = Shape::none;
   Duration phase_for{};

@@ -10,6 +10,7 @@
 
 #include "base/timestamp.h"
 #include "core/render/cells.h"
+#include "core/render/moment_text.h"
 
 namespace muster {
 namespace {
@@ -58,8 +59,8 @@ std::string head_line(const FleetView& view, const std::vector<HostRows>& hosts,
   for (const GpuView& g : view.gpus) {
     if (!g.model.empty()) models.insert(g.model);
   }
-  std::string line = fmt::format("{} UTC  {}  {} GPU{}", format_clock(view.at), names,
-                                 view.gpus.size(), view.gpus.size() == 1 ? "" : "s");
+  std::string line = fmt::format("{}  {}  {} GPU{}", moment_text(view), names, view.gpus.size(),
+                                 view.gpus.size() == 1 ? "" : "s");
   if (models.size() == 1) line += "  " + plain_cell(*models.begin(), 24);
   if (models.size() > 1) line += fmt::format("  {} models", models.size());
   if (view.step) {

@@ -9,6 +9,7 @@
 
 #include "base/timestamp.h"
 #include "core/render/cells.h"
+#include "core/render/moment_text.h"
 #include "core/render/top_table.h"
 
 namespace muster {
@@ -43,7 +44,7 @@ FrameLine run_line(const FleetView& view, const TopState& state) {
     hosts.insert(g.host);
     if (!g.model.empty()) models.insert(g.model);
   }
-  std::string text = fmt::format("{} UTC", format_clock(view.at));
+  std::string text = moment_text(view);
   const std::size_t styled = text.size();
   if (state.paused) text += "  PAUSED";
   text += fmt::format("  {} host{}  {} GPU{}", hosts.size(), hosts.size() == 1 ? "" : "s",

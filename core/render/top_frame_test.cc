@@ -72,6 +72,23 @@ TEST(TopFrame, ShowsARowForEachGpu) {
   EXPECT_EQ(frame.scroll_max, 0U);
 }
 
+// What was recorded long ago says so before anything else.
+TEST(TopFrame, TellsOldDataFromNow) {
+  FleetView view = fleet(1, 1);
+  const TopState state;
+  view.behind = std::chrono::minutes(2);
+  EXPECT_TRUE(render_top(view, {}, state).lines[0].text.starts_with("14:02:05 UTC  1 host"));
+  view.behind = std::chrono::seconds(121);
+  EXPECT_EQ(render_top(view, {}, state).lines[0].text.substr(0, 48),
+            "RECORDED 2026-08-01 14:02:05 UTC, 2 min 01 s ago");
+  view.behind = std::chrono::hours(28 * 24 + 3);
+  const TopFrame frame = render_top(view, {}, state);
+  expect_fits(frame, state);
+  EXPECT_TRUE(frame.lines[0].text.starts_with("RECORDED 2026-08-01 14:02:05 UTC, 28 d 3 h ago  1"));
+  view.behind = -std::chrono::hours(3);  // a clock that is ahead
+  EXPECT_TRUE(render_top(view, {}, state).lines[0].text.starts_with("14:02:05 UTC  1 host"));
+}
+
 TEST(TopFrame, CondensesToHostsAndScrolls) {
   const FleetView view = fleet(40, 8);
   TopState state;

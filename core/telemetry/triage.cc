@@ -219,6 +219,19 @@ std::optional<WallTime> Triage::newest() const {
   return state_->newest;
 }
 
+std::vector<Finding> Triage::doubts() const {
+  const Report end = report(state_->newest.value_or(WallTime{}));
+  std::vector<Finding> out = state_->hangs;
+  for (const Finding& f : end.findings) {
+    const bool told = std::any_of(out.begin(), out.end(), [&f](const Finding& other) {
+      return other.cause == f.cause && other.since == f.since;
+    });
+    const bool sure = f.severity == Severity::critical && f.confidence != Confidence::low;
+    if (sure && !told && out.size() < limits::kFindingsNamed) out.push_back(f);
+  }
+  return out;
+}
+
 Report Triage::report(WallTime now) const {
   TriageState& t = *state_;
   if (t.tick_open) close_tick(t);

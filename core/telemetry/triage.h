@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/time.h"
 #include "core/model/finding.h"
@@ -78,6 +79,11 @@ class Triage : public ProgressSink {
   // Learned from everything put in so far, taken as a known-good run. Errc::unsupported where the
   // input has no power or no work in it.
   Result<Calibration> calibrate(std::string_view source_name) const;
+
+  // What a known-good run does not do, with options.learn: the waits that report() would have
+  // called a hang while they lasted, at medium confidence or more, each as it was last; then what
+  // else is critical at the end. The first limits::kFindingsNamed of them.
+  std::vector<Finding> doubts() const;
 
   std::optional<WallTime> newest() const;
 

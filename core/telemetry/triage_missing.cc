@@ -352,9 +352,48 @@ void add_unproven(const TriageState& s, Report& report) {
                           true});
 }
 
+// "step 240 of 500 at 14:05:58, 12 s a step, longest save 118 s"
+std::string progress_text(const StepTrack& log) {
+  if (!log.last_step) return "no step in it";
+  std::string out = fmt::format("step {}", *log.last_step);
+  if (log.target_step) out += fmt::format(" of {}", *log.target_step);
+  if (log.last_step_at) out += " at " + format_clock(log.last_step_at->at);
+  if (const auto step_s = log.step_seconds.quantile())
+    out += fmt::format(", {:.3g} s a step", *step_s);
+  if (log.longest_save) out += ", longest save " + format_duration(*log.longest_save);
+  if (log.complete()) return out + ", complete";
+  if (log.saving) out += ", a save is open";
+  if (log.evaluating) out += ", an evaluation is open";
+  return out;
+}
+
+// No row of telemetry and no word about a GPU: nothing was judged, and that is not health.
+void add_nothing_judged(const TriageState& s, Report& report) {
+  if (!s.series.empty() || !s.notes.empty()) return;
+  report.blind.push_back({"GPU telemetry", "there is none in what was read", true});
+  if (!s.steps.seen) return;
+  Finding f;
+  f.severity = Severity::info;
+  f.confidence = Confidence::high;
+  f.cause = Cause::evidence_missing;
+  f.summary = fmt::format("a step log alone, {}: whether the run stands still now is not known",
+                          progress_text(s.steps));
+  const auto quote = [&](const std::optional<StepTrack::Quote>& line) {
+    if (line) f.evidence.push_back({s.step_source, line->line, line->text});
+  };
+  quote(s.steps.error_quote);
+  if (s.steps.saving) quote(s.steps.save_quote);
+  f.actions = {Action::collect_evidence};
+  f.next =
+      "give the telemetry of its GPUs beside it (muster triage --print-sampler has a sampler), or "
+      "watch both on their host: muster triage --follow nvml LOG";
+  report.findings.push_back(std::move(f));
+}
+
 }  // namespace
 
 void add_missing_findings(const TriageState& s, WallTime now, Report& report) {
+  add_nothing_judged(s, report);
   add_lost_gpus(s, report);
   add_notes(s, report);
   add_vanished(s, now, report);

@@ -72,6 +72,7 @@ struct TriageState {
   std::array<std::uint64_t, kPhaseCount> phase_ticks{};
   std::deque<std::uint8_t> recent_levels;  // of the newest 30 ticks: 0 floor, 1 mid, 2 high
   std::map<std::string, PowerHistogram> histograms;  // by model
+  std::vector<Finding> hangs;                        // of Triage::doubts()
 
   // A GPU, node or task that takes part in the run. Out of it is one that never worked and rests
   // while others work, and a host that worked once and rests as a whole while others compute for
@@ -129,6 +130,8 @@ struct WaitLimit {
 WaitLimit wait_limit(const TriageState& s, const Wait& wait);
 // Past its limit, and the step log does not say that steps go on.
 bool is_hang(const TriageState& s, const Wait& wait);
+// Keeps the open wait for Triage::doubts() where it is a hang.
+void remember_hang(TriageState& s);
 
 // Findings (triage_wait.cc, triage_silence.cc, triage_health.cc, triage_missing.cc).
 void add_wait_findings(const TriageState& s, Report& report);

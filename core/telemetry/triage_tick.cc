@@ -406,6 +406,7 @@ void close_tick(TriageState& s) {
   compare_peers(s);
   if (s.options.learn) fill_histograms(s);
   s.waits.observe(s.tick, s.tick_at, trust_in_end(s));
+  if (s.options.learn) remember_hang(s);
   grow_segments(s);
   ++s.phase_ticks[static_cast<std::size_t>(s.tick.phase)];
   ++s.ticks;

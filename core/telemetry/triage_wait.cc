@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/limits.h"
 #include "base/timestamp.h"
 #include "core/telemetry/triage_state.h"
 
@@ -417,6 +418,15 @@ WaitLimit wait_limit(const TriageState& s, const Wait& wait) {
 bool is_hang(const TriageState& s, const Wait& wait) {
   if (s.options.rule == HangRule::two_samples) return wait.one_zero_run >= 2;
   return !is_over(s, wait) && still_for(s, wait) >= wait_limit(s, wait).limit;
+}
+
+void remember_hang(TriageState& s) {
+  const auto& wait = s.waits.open();
+  if (!wait || !is_hang(s, *wait)) return;
+  Finding f = hang_finding(s, *wait, wait_limit(s, *wait));
+  if (f.confidence == Confidence::low) return;
+  if (!s.hangs.empty() && s.hangs.back().since == f.since) s.hangs.pop_back();
+  if (s.hangs.size() < limits::kFindingsNamed) s.hangs.push_back(std::move(f));
 }
 
 void add_wait_findings(const TriageState& s, Report& report) {

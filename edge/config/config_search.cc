@@ -8,6 +8,7 @@ namespace muster {
 namespace {
 
 constexpr std::string_view kName = "muster.toml";
+constexpr std::string_view kWorkingFolder = "the working folder";
 
 std::string in_folder(std::string folder) {
   if (!folder.empty() && folder.back() != '/') folder += '/';
@@ -27,12 +28,20 @@ std::vector<ConfigLook> places_of(const Environment& environment, const ConfigCh
   if (!choice.run_folder.empty()) {
     out.push_back({in_folder(choice.run_folder), "the folder of the run", ""});
   }
-  out.push_back({std::string(kName), "the working folder", ""});
+  out.push_back({std::string(kName), kWorkingFolder, ""});
   if (const std::string folder = user_folder(environment); !folder.empty()) {
     out.push_back({in_folder(folder), "the folder of the user", ""});
   }
   out.push_back({"/etc/muster/muster.toml", "the folder of the machine", ""});
   return out;
+}
+
+// Why a file that is there is passed over; empty: it is not.
+std::string_view distrust(const ConfigLook& look, const FileInfo& info) {
+  if (look.place != kWorkingFolder) return "";
+  if (info.writer == FileInfo::Writer::another_user) return "not read: it belongs to another user";
+  if (info.writer == FileInfo::Writer::anybody) return "not read: anybody may write it";
+  return "";
 }
 
 Result<FoundConfig> read(Files& files, FoundConfig found, ConfigLook look) {
@@ -62,6 +71,13 @@ Result<FoundConfig> find_config(Files& files, const Environment& environment,
   FoundConfig found;
   for (ConfigLook& look : places_of(environment, choice)) {
     const auto info = files.stat(look.path);
+    if (info) look.outcome = distrust(look, *info);
+    if (!look.outcome.empty()) {
+      found.distrusted.push_back(fmt::format("{} in {} is {} (--config {} takes it all the same)",
+                                             look.path, look.place, look.outcome, look.path));
+      found.looks.push_back(std::move(look));
+      continue;
+    }
     if (info && info->type == FileInfo::Type::file) return read(files, std::move(found), look);
     if (info) {
       return make_error(Errc::invalid_input,

@@ -46,15 +46,19 @@ class RealStream final : public ByteStream {
     pipe_ = ::fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
   }
   Result<std::size_t> read(std::span<char> buffer) override {
-    for (;;) {
+    while (!ended_) {
       // Before its first writer a pipe would read as ended.
       while (pipe_ && !ready(std::chrono::seconds(10))) continue;
       const ssize_t n = ::read(fd_.get(), buffer.data(), buffer.size());
+      // Of a terminal one Ctrl-D is the end: the next read would wait for another.
+      ended_ = n == 0 && ::isatty(fd_.get()) == 1;
       if (n >= 0) return static_cast<std::size_t>(n);
       if (errno != EINTR) return errno_error("reading " + path_, errno);
     }
+    return std::size_t{0};
   }
   bool ready(Duration wait) override {
+    if (ended_) return true;
     pollfd input{fd_.get(), POLLIN, 0};
     const auto ms = std::chrono::ceil<std::chrono::milliseconds>(std::max(wait, Duration{}));
     const int n = ::poll(&input, 1, static_cast<int>(std::min<std::int64_t>(ms.count(), 60'000)));
@@ -64,7 +68,7 @@ class RealStream final : public ByteStream {
  private:
   Descriptor fd_;
   std::string path_;
-  bool pipe_ = false;
+  bool pipe_ = false, ended_ = false;
 };
 
 // A pipe is opened without waiting for its writer; everything else as ever.
@@ -131,6 +135,11 @@ class RealFiles final : public Files {
     info.modified = wall_of(st.st_mtim);
     struct stat self{};
     info.link = ::lstat(path.c_str(), &self) == 0 && S_ISLNK(self.st_mode);
+    const auto trusted = [](uid_t owner) { return owner == 0 || owner == ::geteuid(); };
+    if ((st.st_mode & S_IWOTH) != 0) info.writer = FileInfo::Writer::anybody;
+    if (!trusted(st.st_uid) || (info.link && !trusted(self.st_uid))) {
+      info.writer = FileInfo::Writer::another_user;
+    }
     return info;
   }
 

@@ -34,6 +34,10 @@ struct FileInfo {
   std::uint64_t id = 0;  // changes when another file takes the name
   WallTime modified{};
   bool link = false;  // the name is a symbolic link; all else tells of what it points to
+  // Who may have written it, or set the link: root and whoever runs this; another user as well, who
+  // owns it; or anybody.
+  enum class Writer : std::uint8_t { trusted, another_user, anybody };
+  Writer writer = Writer::trusted;
 };
 
 class Files {

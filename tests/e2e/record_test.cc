@@ -51,6 +51,22 @@ TEST(Record, Table) {
       {"no folder", "$M record nvml -o none/r; echo \"ended $?\"", "creating none/r"},
       {"a source too few", "$M record nvml gone.csv --for 0.1 -o r; echo \"ended $?\"",
        "gone.csv: No such file or directory\nmuster: 4 rows"},
+      {"no row",
+       "printf 'timestamp, index, power.draw [W]\\n' >h.csv; $M record h.csv -o r; [ -e r ] || "
+       "echo none",
+       "no row of telemetry in it\nnone"},
+      {"no row yet",
+       "printf 'timestamp, index, power.draw [W]\\n' >h.csv; $M record -f h.csv --for "
+       "0.2 -o r; echo \"ended $?\"",
+       "nothing was recorded: no source said anything\nended 65"},
+      {"a remark alone",
+       "printf 'time,host,index,power.draw [W]\\nUnable to determine the device "
+       "handle for GPU 0000:1B:00.0: Unknown Error\\n' >h.csv; $M record -f h.csv "
+       "--for 0.2 -o r; echo \"ended $?\"",
+       "muster: no row and no step was recorded; "
+       "r holds 1 remark alone\nended 65"},
+      {"steps alone", "echo 'step 1/9 loss 2.5' >t.log; $M record t.log -o r; echo \"ended $?\"",
+       "muster: 0 rows and 1 step, "},
       {"closed standard error", "$M record gone.csv -o r 2>&-; echo \"ended $?\"", "ended 65"},
   };
   for (const Row& row : rows) {

@@ -13,6 +13,7 @@
 namespace muster {
 namespace {
 
+using testing_support::file_text;
 using testing_support::run_shell;
 using testing_support::shell_word;
 using testing_support::ShellRun;
@@ -153,6 +154,41 @@ TEST(CalibrateCommand, LearnUseMergeCompare) {
   run = run_shell("cd " + shell_word(folder.path()) + " && " + kMuster +
                   " calibrate idle.csv --tz UTC");
   EXPECT_NE(run.status, 0) << run.output;
+}
+
+// A hang is told wherever it stands: at the end, killed, or gone by itself. A short wait is none.
+TEST(CalibrateCommand, DoubtsAHang) {
+  struct Row {
+    const char* name;
+    Story story;
+    bool log;
+    const char* says;  // empty: no doubt
+  };
+  const char* kHang = "calls it collective_hang from 2026-11-30T06:02:30Z, rank 3 (n1/3) at 0 %";
+  const auto saved = [] { return Story().compute(60).apart(30, 0).compute(60); };
+  const Row rows[] = {
+      {"healthy", healthy(), true, ""},
+      {"short", saved().apart(60, 3).compute(120), false, ""},
+      {"at its end", saved().apart(700, 3), false, kHang},
+      {"at its end, with a log", saved().apart(700, 3), true, kHang},
+      {"killed", saved().apart(700, 3).idle(60), false, kHang},
+      {"went on", saved().apart(700, 3).compute(60), false, kHang},
+      {"went on, with a log", saved().apart(700, 3).compute(60), true, kHang},
+  };
+  for (const Row& row : rows) {
+    const TemporaryFolder folder;
+    folder.write("a.csv", row.story.csv());
+    folder.write("train.log", row.story.log());
+    const auto run =
+        run_shell("cd " + shell_word(folder.path()) + " && " + kMuster +
+                  " calibrate --tz UTC a.csv -o good.toml" + (row.log ? " --steps train.log" : ""));
+    EXPECT_EQ(run.status, 0) << row.name << "\n" << run.output;
+    EXPECT_NE(run.output.find(row.says), std::string::npos) << row.name << "\n" << run.output;
+    EXPECT_EQ(run.output.find("known-good") != std::string::npos, *row.says != '\0')
+        << row.name << "\n"
+        << run.output;
+    EXPECT_FALSE(file_text(folder.path() + "/good.toml").empty()) << row.name;
+  }
 }
 
 }  // namespace

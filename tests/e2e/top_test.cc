@@ -226,5 +226,15 @@ TEST(Top, WithoutATerminalItIsOneFrame) {
   EXPECT_EQ(run.output.find("q quit"), std::string::npos);
 }
 
+// Whoever typed "-" by chance learns what the program waits for.
+TEST(StandardInput, OfATerminalIsAskedFor) {
+  for (const char* verb : {"triage", "calibrate", "trace"}) {
+    PseudoTerminal terminal({kMuster, verb, "-"});
+    EXPECT_TRUE(terminal.shows("standard input is this terminal")) << verb;
+    terminal.type("\x04");
+    EXPECT_NE(terminal.exit_status(), 0) << verb;
+  }
+}
+
 }  // namespace
 }  // namespace muster

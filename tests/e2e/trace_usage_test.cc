@@ -15,6 +15,9 @@ using testing_support::TemporaryFolder;
 
 const std::string kTrace = shell_word(std::string(MUSTER_BINARY_DIR) + "/cmd/muster") + " trace ";
 
+// Something to read, and no dump.
+const std::string kText = shell_word(std::string(MUSTER_SOURCE_DIR) + "/README.md");
+
 struct UsageRow {
   const char* name;
   std::string arguments;  // FOLDER: an empty one
@@ -42,6 +45,14 @@ INSTANTIATE_TEST_SUITE_P(
         UsageRow{"nothing", "", 64, "name the dumps", "beside dumps"},
         UsageRow{"ras_alone", "--ras ras.json", 64, "stand beside dumps", "name the dumps:"},
         UsageRow{"hosts_alone", "--hosts h.txt", 64, "stand beside dumps", "name the dumps:"},
+        UsageRow{"no_ras", kText + " --ras gone", 3, "muster: --ras: looking at gone: No such f",
+                 "name the dumps:"},
+        UsageRow{"no_hosts", kText + " --hosts gone", 3, "muster: --hosts: looking at gone",
+                 "name the dumps:"},
+        UsageRow{"no_logs", kText + " --logs gone", 3, "muster: --logs: looking at gone",
+                 "name the dumps:"},
+        UsageRow{"no_logs_alone", "--logs gone", 65, "looking at gone: No such file",
+                 "name the dumps:"},
         UsageRow{"empty_folder", "FOLDER", 3, "export TORCH_FR_BUFFER_SIZE=20000", "below"},
         UsageRow{"empty_folder_json", "FOLDER --json", 3, "export TORCH_FR_BUFFER_SIZE=20000",
                  "below"},

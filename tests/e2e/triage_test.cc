@@ -134,6 +134,18 @@ const std::vector<Row> kRows = {
      "a.csv --calibration c.toml",
      65,
      {"c.toml: no calibration: its schema"}},
+    {"no_steps",
+     {{"a.csv", small_csv()}},
+     "a.csv --steps gone.log",
+     3,
+     {"muster: --steps: looking at gone.log: No such file or directory; the answer goes without",
+      "blind   gone.log"}},
+    {"no_steps_yet",
+     {{"a.csv", small_csv()}},
+     "-f --for 0.2 a.csv --steps gone.log",
+     3,
+     {"muster: --steps: looking at gone.log: No such file", "blind   gone.log"}},
+    {"nothing_of_what_was_named", {}, "gone.csv --steps gone.log", 65, {"No such file"}},
     {"cut_last_line",
      {{"a.csv", small_csv().substr(0, small_csv().size() - 9)}},
      "a.csv",
@@ -184,6 +196,61 @@ TEST(TriageCommand, Table) {
   }
 }
 
+// What was not judged is never OK, and what lies deeper or packed is read like the rest.
+TEST(TriageCommand, ReadsWhatIsThereOrSaysThatItDidNot) {
+  struct Pile {
+    const char *make, *arguments;
+    int status;
+    std::vector<std::string> says;
+    const char* not_says = "OK  ";
+  };
+  const char* kPack = "mkdir n1 n2; cp a.csv n1/gpus.csv; cp a.csv n2/gpus.csv; ";
+  const Pile rows[] = {
+      {"", "t.log", 3, {"a step log alone, step 3 of 9", "sampler", "read    t.log: step log"}},
+      {"", "t.log --json", 3, {"\"cause\":\"evidence_missing\"", "\"GPU telemetry\""}},
+      {"", "--steps t.log t.log", 3, {"a step log alone, step 3 of 9"}},
+      {": > e.csv", "-f e.csv --for 0.2", 3, {"UNKNOWN", "GPU telemetry: there is none in what"}},
+      {"", "-f t.log --for 0.2", 3, {"a step log alone, step 3 of 9"}},
+      {kPack, "n1 n2", 0, {"n1 n2  4 GPUs", "n1/gpus.csv: nvidia-smi query CSV, host n1"}, "blind"},
+      {"mkdir -p r/x; mv a.csv r/x; mv t.log r", "r", 0, {"r/x/a.csv", "of 6 ticks"}, "blind"},
+      {"mkdir -p r/1/2/3/4/5/6/7/8/9; cp a.csv r; mv t.log r/1/2/3/4/5/6/7/8/9",
+       "r",
+       3,
+       {"r/1/2/3/4/5/6/7/8: folders inside folders: too deep"}},
+      {"mkdir -p r; mv a.csv r; cd r; ln -s . r; cd ..",
+       "r",
+       0,
+       {"r/r: a link, not foll"},
+       "blind"},
+      {"mkdir -p r; for i in $(seq 30); do echo x > r/$i; done; mv a.csv r",
+       "r",
+       3,
+       {"14 more files: neither"}},
+      {kPack, "n.tar.gz", 0, {"n.tar.gz:n1/gpus.csv: nvidia-smi query CSV, host n1"}, "blind"},
+      {kPack, "n7=n.tar", 0, {"n7  2 GPUs", "n.tar:n2/gpus.csv"}, "blind"},
+      {kPack, "cut.tar", 3, {"cut.tar", "n1/gpus.csv"}},
+      {kPack, "-f n.tar.gz --for 0.2", 3, {"packed or compressed, so it does not grow"}},
+      {kPack, "-f n1 --for 0.2", 3, {"n1: a folder; to follow its files, name them"}},
+      {"mv t.log t; tar cf n.tar t", "n.tar", 3, {"a step log alone, step 3 of 9", "n.tar:t"}},
+  };
+  for (const Pile& row : rows) {
+    const TemporaryFolder folder;
+    folder.write("a.csv", small_csv());
+    folder.write("t.log", "step 1/9 loss 2.5\nstep 2/9 loss 2.4\nstep 3/9 loss 2.4\n");
+    const auto run = run_shell(
+        "cd " + shell_word(folder.path()) + " && export TZ=UTC && { :; " + row.make +
+        "\n}; if [ -d n2 ]; then tar czf n.tar.gz n1 n2; tar cf n.tar n1 n2; head -c 4000 "
+        "n.tar >cut.tar; fi; " +
+        kMuster + " triage " + row.arguments);
+    SCOPED_TRACE(std::string(row.make) + " / " + row.arguments + "\n" + run.output);
+    EXPECT_EQ(run.status, row.status);
+    for (const std::string& part : row.says) {
+      EXPECT_NE(run.output.find(part), std::string::npos) << part;
+    }
+    EXPECT_EQ(run.output.find(row.not_says), std::string::npos);
+  }
+}
+
 // Names with ESC, a right-to-left override and a broken UTF-8 byte, as host and as path.
 TEST(TriageCommand, ControlCharactersAreNeverRaw) {
   const TemporaryFolder folder;
@@ -231,6 +298,48 @@ TEST(TriageCommand, EndsAtASignalWhileAPipeIsSilent) {
         run_shell("cd " + shell_word(folder.path()) + " && mkfifo p && { " + kMuster + " " + words +
                   " & pid=$!; exec 3> p; kill -TERM $pid; wait $pid; echo \"ended $?\"; }");
     EXPECT_NE(run.output.find("ended 130"), std::string::npos) << words << "\n" << run.output;
+  }
+}
+
+// Where somebody looks live, old values say how old they are.
+TEST(TriageCommand, OldDataAreDated) {
+  for (const char* words : {"top a.csv", "triage -f --for 0.2 a.csv"}) {
+    const TemporaryFolder folder;
+    folder.write("a.csv", small_csv());
+    const auto run =
+        run_shell("cd " + shell_word(folder.path()) +
+                  " && sed -i s,2026/11/30,2020/02/29, a.csv && TZ=UTC " + kMuster + " " + words);
+    EXPECT_NE(run.output.find("RECORDED 2020-02-29 06:00:05 UTC, "), std::string::npos)
+        << words << "\n"
+        << run.output;
+  }
+}
+
+// Whatever the sources do: a file that does not grow, a pipe that says nothing more, one that never
+// said anything, and a look at live sources that is not due for an hour.
+TEST(TriageCommand, EndsOnTime) {
+  struct Ending {
+    const char *command, *says;
+    int status;
+  };
+  const Ending rows[] = {
+      {"triage -f --for 0.3 a.csv", "of 6 ticks", 0},
+      {"triage -f --for 0.3 --interval 3600 a.csv", "of 6 ticks", 0},
+      {"triage --for 0.3 p", "the time of --for is over: what had come until then was read", 0},
+      {"triage --for 0.3 - <p", "of 6 ticks", 0},
+      {"triage --for 0.3 silent", "silent: stopped before it was read", 65},
+      {"record --for 0.3 p -o r", "12 rows", 0},
+      {"record -f --for 0.3 --interval 3600 a.csv -o r", "12 rows", 0},
+  };
+  for (const Ending& row : rows) {
+    const TemporaryFolder folder;
+    folder.write("a.csv", small_csv());
+    const auto run = run_shell("cd " + shell_word(folder.path()) +
+                               " && export TZ=UTC && mkfifo p silent && exec 3<>p 4<>silent && "
+                               "cat a.csv >&3 && timeout 60 " +
+                               kMuster + " " + row.command);
+    EXPECT_EQ(run.status, row.status) << row.command << "\n" << run.output;
+    EXPECT_NE(run.output.find(row.says), std::string::npos) << row.command << "\n" << run.output;
   }
 }
 
