@@ -206,7 +206,7 @@ void Worker::whole(std::string_view bytes, const std::string& source, const Item
   };
   if (kind == TraceFile::dump || kind == TraceFile::empty) {
     if (kind == TraceFile::empty && !named_like_dump(source)) return blind("empty", false);
-    auto dump = read_flight_dump(bytes, source, scratch_);
+    auto dump = read_flight_dump({source, bytes}, scratch_);
     if (!dump) return blind(dump.error().context, true);
     if (item.modified != WallTime{}) dump->written_at = item.modified;
     if (kind == TraceFile::empty) blind("the dump was not finished on this rank", true);

@@ -30,7 +30,7 @@ void check_places(const muster::FlightDump& dump) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static muster::FlightReaderScratch used;
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  const auto dump = muster::read_flight_dump(bytes, "rank_1", used);
+  const auto dump = muster::read_flight_dump({"rank_1", bytes}, used);
   if (dump) check_places(*dump);
   if (size % 8 != 0) return 0;  // new memory for each would take most of the time
   muster::FlightReaderScratch fresh;

@@ -65,7 +65,8 @@ FlightRank::FlightRank(const FlightDump& dump, std::size_t first_entry,
                        std::vector<std::uint32_t> groups)
     : dump_(&dump), first_(first_entry), groups_(std::move(groups)) {
   const auto& entries = dump.entries;
-  wrapped_ = first_ > 0 || (!entries.empty() && entries.front().record_id > 0);
+  wrapped_ =
+      first_ > 0 || dump.entries_let_go > 0 || (!entries.empty() && entries.front().record_id > 0);
   calls_.reserve(dump.signatures.size());
   std::vector<std::uint64_t> keys;
   for (const FlightSignature& signature : dump.signatures) {

@@ -186,7 +186,7 @@ Reading::Step Reading::member(archive_entry* entry) {
   }
   // What is too large is read to its end all the same, so that the bounds see all that comes out.
   bool dropped = archive_entry_size_is_set(entry) &&
-                 archive_entry_size(entry) > static_cast<la_int64_t>(limits::kArchiveMemberBytes);
+                 archive_entry_size(entry) > static_cast<la_int64_t>(limits::kFlightBytes);
   std::array<char, 64 * 1024> chunk;
   for (;;) {
     const la_ssize_t got = archive_read_data(archive_, chunk.data(), chunk.size());
@@ -199,7 +199,7 @@ Reading::Step Reading::member(archive_entry* entry) {
     }
     inflated_ += static_cast<std::uint64_t>(got);
     if (beyond_bounds()) return Step::stop;
-    if (member.bytes.size() + static_cast<std::size_t>(got) > limits::kArchiveMemberBytes) {
+    if (member.bytes.size() + static_cast<std::size_t>(got) > limits::kFlightBytes) {
       dropped = true;
       member.bytes = {};
     }
