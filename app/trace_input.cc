@@ -294,7 +294,9 @@ void Worker::dump(ByteStream& rest, const Piece& piece, bool empty, Gained& out)
     out.blind.push_back({piece.source, pull.failure->context, true});
   }
   if (!dump) {
-    out.blind.push_back({piece.source, dump.error().context, true});
+    std::string reason = dump.error().context;  // begins with the source
+    if (reason.starts_with(piece.source + ": ")) reason.erase(0, piece.source.size() + 2);
+    out.blind.push_back({piece.source, reason, true});
     return;
   }
   if (piece.modified != WallTime{}) dump->written_at = piece.modified;

@@ -137,7 +137,8 @@ TEST(TraceInput, WhatCannotBeReadIsBlind) {
   const std::string evil =
       "\x80\x02"
       "cos\nsystem\n(S'x'\ntR.";
-  EXPECT_NE(read({{"trace_0", evil}}, {"trace_0"}).find("[trace_0: trace_0"), std::string::npos);
+  EXPECT_NE(read({{"trace_0", evil}}, {"trace_0"}).find("[trace_0: this pickle wants to run code"),
+            std::string::npos);
 }
 
 TEST(TraceInput, SaidRatherThanSeen) {
@@ -148,7 +149,7 @@ TEST(TraceInput, SaidRatherThanSeen) {
   EXPECT_EQ(read({{"odd", "0 n1\n"}, {"map", "0 n1\nwhat is this\n"}, {"log", kLog}},
                  {"odd", "map"}, options),
             "dumps=0 witnesses=0 hosts=1 logs=1 [log: no answer of NCCL RAS] [map: line 2: neither "
-            "\"rank host\" nor \"host: ranks\"]");
+            "\"rank host\" nor \"ranks: host\" nor \"host: ranks\"]");
 }
 
 TEST(TraceInput, AFileCountsOnce) {

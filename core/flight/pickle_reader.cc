@@ -17,6 +17,8 @@ static_assert(std::endian::native == std::endian::little);
 
 constexpr std::size_t kKeptValues = 64 * 1024;  // of a stack, between files
 constexpr std::size_t kGrantOfRow = 128;        // values; a row of Python's has some 70
+// A value takes up to four opcodes; some may be repeated for ever and make none.
+constexpr std::uint64_t kStepsOfRow = 4 * limits::kFlightRowValues;
 constexpr std::string_view kEnough = "more than is read of one dump";
 
 struct Refused {
@@ -41,7 +43,7 @@ Result<FlightDocument> PickleReader::read(FlightWindow& window, FlightValues& va
   sink_ = &rows;
   window_ = &window;
   look();
-  opcode_at_ = row_from_ = 0;
+  opcode_at_ = row_from_ = steps_ = 0;
   stack_.clear();
   memo_.clear();
   if (memo_.capacity() > kKeptValues) memo_.shrink_to_fit();
@@ -113,8 +115,10 @@ bool PickleReader::next_opcode() {
     return stop(Stop::cut);
   }
   opcode_at_ = place();
-  if (opcode_at_ - row_from_ <= limits::kFlightRowBytes) return true;
-  return stop(Stop::damage, "no end of a row in 16 MiB");
+  if (opcode_at_ - row_from_ > limits::kFlightRowBytes) {
+    return stop(Stop::damage, "no end of a row in 16 MiB");
+  }
+  return ++steps_ <= kStepsOfRow || stop(Stop::damage, "no end of a row in 4 million opcodes");
 }
 
 const std::uint8_t* PickleReader::take(std::size_t count) {
@@ -449,6 +453,7 @@ bool PickleReader::deliver(std::size_t from) {
     if (taken == FlightRowSink::Taken::stranger) continue;
     values_->grant(kGrantOfRow);
     row_from_ = place();
+    steps_ = 0;
   }
   values_->release(row_mark_);
   closed_ = UINT32_MAX;  // its node may be used again

@@ -99,6 +99,7 @@ class PickleReader {
   FlightWindow* window_ = nullptr;
   std::uint64_t opcode_at_ = 0;  // place in the file
   std::uint64_t row_from_ = 0;   // where the last row ended
+  std::uint64_t steps_ = 0;      // since then
   Stack stack_;
   std::vector<FlightValue> memo_;
   std::vector<std::size_t> marks_;
