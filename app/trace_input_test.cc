@@ -270,7 +270,7 @@ TEST(TraceInput, WhatBeginsLikeADumpIsNotReadToItsEnd) {
       {"pickle and one opcode", "\x80\x02](", 'N', 4 << 20, "too many values"},
       {"pickle and a huge string", "\x80\x02}\x8d\0\0\0\x40\0\0\0\0"s, 'x', 2 << 20,
        "longer than 1 MiB"},
-      {"JSON and zeros", R"({"entries":[{)", '\0', 20 << 20, "no flight-recorder dump"},
+      {"JSON and zeros", R"([{"profiling_name":)", '\0', 20 << 20, "no flight-recorder dump"},
       {"RAS and blanks", R"({"nccl_version":"2.28","communicators":[)", ' ', 66 << 20,
        "larger than 64 MiB: not read"},
   };

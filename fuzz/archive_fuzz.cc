@@ -28,7 +28,7 @@ class Piecewise final : public muster::ByteStream {
 };
 
 struct Seen {
-  bool archive = false, whole = false;
+  bool archive = false, opened = false, whole = false;
   std::uint64_t members = 0, bytes = 0;
   bool operator==(const Seen&) const = default;
 };
@@ -49,8 +49,9 @@ Seen read(std::string_view bytes, std::size_t piece, std::size_t most) {
     }
   };
   const auto end = muster::read_archive(stream, "in/x.tar.gz", on_member);
+  seen.opened = end.has_value();
+  seen.archive = seen.opened || end.error().code != muster::Errc::invalid_input;
   if (!end) return seen;
-  seen.archive = true;
   seen.whole = end->whole;
   MUSTER_CHECK(end->members == seen.members, "each member is handed out");
   MUSTER_CHECK(end->whole || !end->notes.empty(), "what is lost is said");
@@ -64,7 +65,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   const Seen whole = read(bytes, 64 * 1024, SIZE_MAX);
   MUSTER_CHECK(whole.archive == muster::looks_like_archive(bytes), "its begin tells");
-  if (!whole.archive) return 0;
+  if (!whole.opened) return 0;
   MUSTER_CHECK(read(bytes, 1 + size % 97, SIZE_MAX) == whole, "pieces change nothing");
   const Seen some = read(bytes, 4096, 1);
   MUSTER_CHECK(some.members == whole.members && some.whole == whole.whole,

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
 #include <string>
 #include <string_view>
@@ -51,10 +50,10 @@ class FlightWindow {
     const std::size_t room = std::max(wanted, window_.size()) + kChunkBytes;
     if (buffer_.size() < room || buffer_.size() > kKeptBytes + 2 * room) {
       std::string larger(room, '\0');
-      std::memcpy(larger.data(), window_.data(), window_.size());
+      std::copy(window_.begin(), window_.end(), larger.begin());
       buffer_ = std::move(larger);
     } else {
-      std::memmove(buffer_.data(), window_.data(), window_.size());
+      std::copy(window_.begin(), window_.end(), buffer_.begin());  // to the front: may overlap
     }
     std::size_t have = window_.size();
     while (have < wanted && rest_ != nullptr) {

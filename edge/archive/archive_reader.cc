@@ -334,7 +334,10 @@ Result<ArchiveEnd> read_archive(ByteStream& stream, const std::string& name,
   if (!plain) return plain.error();
   const auto unpacked = std::make_unique<Unpacked>(Unpacked{std::move(*plain)});
   const Handle handle = open_archive(packing, *unpacked);
-  if (!handle) return make_error(Errc::corrupt, name + ": the archive cannot be opened");
+  if (!handle && !unpacked->stream->cut()) {
+    return make_error(Errc::corrupt, name + ": the archive cannot be opened");
+  }
+  if (!handle) return ArchiveEnd{0, false, {"the end of the file is missing"}};
   const bool alone = packing == Packing::gzip || packing == Packing::zstd;
   return Reading(handle.get(), file, *unpacked, alone, unpacked_name(name), on_member).run();
 }

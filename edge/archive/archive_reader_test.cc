@@ -263,6 +263,8 @@ TEST(ArchiveReader, CutAtEveryByteTheWholeMembersStay) {
       const bool packed_whole = as == As::tar_gz || as == As::tar_zst;
       EXPECT_TRUE((good == 2 && !packed_whole) || between || !got.end.whole || !got.error.empty())
           << i;
+      // Where the heading of a packed file is there, its cut is told and never an error.
+      EXPECT_TRUE(!packed_whole || i < 24 || got.error.empty()) << i << got.error;
     }
     // The last bytes of the file are its end marks and sums: nothing of the members is lost.
     // A block of zstd, 128 KiB, comes out whole or not at all.
