@@ -426,6 +426,23 @@ void move_into(std::vector<T>& to, std::vector<T>& from) {
   std::move(from.begin(), from.end(), std::back_inserter(to));
 }
 
+// A folder of 65,536 files of something else would fill megabytes.
+void count_the_rest(TraceInput& out) {
+  if (out.blind.size() > limits::kInputsNamed) {
+    const auto rest = out.blind.begin() + static_cast<std::ptrdiff_t>(limits::kInputsNamed);
+    const bool hides =
+        std::any_of(rest, out.blind.end(), [](const Blind& b) { return b.hides_critical; });
+    const std::size_t more = out.blind.size() - limits::kInputsNamed;
+    out.blind.erase(rest, out.blind.end());
+    out.blind.push_back({fmt::format("{} more", more), "could not be read as a whole", hides});
+  }
+  if (out.notes.size() > limits::kInputsNamed) {
+    const std::size_t more = out.notes.size() - limits::kInputsNamed;
+    out.notes.resize(limits::kInputsNamed);
+    out.notes.push_back(fmt::format("and {} more notes", more));
+  }
+}
+
 }  // namespace
 
 std::optional<std::int32_t> log_rank_of(std::string_view name) {
@@ -487,6 +504,7 @@ Result<TraceInput> read_trace_inputs(const std::vector<std::string>& paths,
   JoinedWitnesses joined = join_witnesses(std::move(logs));
   move_into(out.witnesses, joined.witnesses);
   move_into(out.notes, joined.notes);
+  count_the_rest(out);
   return out;
 }
 

@@ -41,9 +41,9 @@ struct TraceInputOptions {
 // so that nothing outside of a folder is read; so are pipes, sockets and devices. Of a dump no more
 // than a row is in memory at one time, of a log a line; what must be known whole is bounded by
 // limits::kDocumentBytes, and what all dumps become by limits::kFlightRunBytes.
-// What is unreadable is `blind`; an empty file with the name of a dump is a dump that its rank
-// began and never finished: a FlightDump without entries, and `blind`. Fails only where nothing at
-// all could be read, with the first reason.
+// What is unreadable is `blind` (limits::kInputsNamed of it, the rest is counted); an empty file
+// with the name of a dump is a dump that its rank began and never finished: a FlightDump without
+// entries, and `blind`. Fails only where nothing at all could be read, with the first reason.
 Result<TraceInput> read_trace_inputs(const std::vector<std::string>& paths,
                                      const TraceInputOptions& options, Files& files);
 

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -12,6 +10,7 @@
 #include "app/trace_sniff.h"
 #include "base/limits.h"
 #include "tests/support/memory_files.h"
+#include "tests/support/shell.h"
 
 namespace muster {
 namespace {
@@ -141,6 +140,22 @@ TEST(TraceInput, WhatCannotBeReadIsBlind) {
       "cos\nsystem\n(S'x'\ntR.";
   EXPECT_NE(read({{"trace_0", evil}}, {"trace_0"}).find("[trace_0: this pickle wants to run code"),
             std::string::npos);
+}
+
+TEST(TraceInput, AFewOfManyUnreadableFilesAreNamed) {
+  MemoryFiles files;
+  std::vector<std::string> paths;
+  for (int i = 0; i < 300; ++i) {
+    paths.push_back(fmt::format("x{}", i));
+    files.add(paths.back(), std::string(9, '\0'));
+  }
+  files.add("rank_1", "\x80\x02xyz");
+  paths.push_back("rank_1");
+  const auto input = read_trace_inputs(paths, single(), files);
+  ASSERT_TRUE(input);
+  ASSERT_EQ(input->blind.size(), limits::kInputsNamed + 1);
+  EXPECT_EQ(input->blind.back().source, "237 more");
+  EXPECT_TRUE(input->blind.back().hides_critical);
 }
 
 TEST(TraceInput, SaidRatherThanSeen) {
@@ -320,7 +335,7 @@ TEST_F(TraceFolder, NoLinkLeavesIt) {
 TEST_F(TraceFolder, PipesAreNotOpened) {
   put("trace_0", kJson);
   for (int i = 0; i < 20; ++i) {
-    ASSERT_EQ(::mkfifo(in(fmt::format("trace_rank_{}", i)).c_str(), 0600), 0);
+    testing_support::run_shell("mkfifo " + in(fmt::format("trace_rank_{}", i)));
   }
   const auto input = read_trace_inputs({folder_}, {}, real_files());
   ASSERT_TRUE(input);

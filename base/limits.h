@@ -80,8 +80,8 @@ inline constexpr std::size_t kFlightValues = 8'000'000;
 // Different strings, and bytes of them that are copied (a dump has about 150).
 inline constexpr std::size_t kFlightStrings = 1'000'000;
 inline constexpr std::size_t kFlightTextBytes = 64 * 1024 * 1024;
-// Different groups, signatures, stacks and frames of one dump, and numbers in all of them: a ring of
-// which each call has other shapes needs one for each entry that is kept.
+// Different groups, signatures, stacks and frames of one dump, and numbers in all of them: a ring
+// of which each call has other shapes needs one for each entry that is kept.
 inline constexpr std::size_t kFlightGroups = 65'536;
 inline constexpr std::size_t kFlightShared = 262'144;
 inline constexpr std::size_t kFlightWords = 8'000'000;
@@ -101,6 +101,9 @@ inline constexpr std::uint64_t kArchiveRatioFrom = 64ull << 20;
 // three files each, in host/attempt/rank folders.
 inline constexpr std::size_t kFolderFiles = 65536;
 inline constexpr std::size_t kFolderDepth = 8;
+// Of those, what could not be read, and notes, that one answer tells one by one; the rest is
+// counted.
+inline constexpr std::size_t kInputsNamed = 64;
 // What a file is shows in its first bytes; a host map of 16,384 ranks fits whole.
 inline constexpr std::size_t kSniffBytes = 512 * 1024;
 
