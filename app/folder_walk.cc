@@ -27,7 +27,7 @@ void FolderWalk::entry(const std::string& path, std::size_t depth, const OnFile&
   if (!info) return fail(path, info.error());
   const bool folder_here = info->type == FileInfo::Type::folder;
   if (info->link && (folder_here || !rules_.links)) {
-    if (++links_ <= limits::kNotesOfLog) notes.push_back(path + ": a link, not followed");
+    pass_over(path, "a link, not followed");
   } else if (folder_here) {
     folder(path, depth + 1, on_file);
   } else if (info->type == FileInfo::Type::file) {
@@ -35,7 +35,13 @@ void FolderWalk::entry(const std::string& path, std::size_t depth, const OnFile&
     full_ = true;
     blind.push_back(
         {path, fmt::format("more than {} files: the rest is not read", rules_.most_files), true});
+  } else {
+    pass_over(path, "a pipe, socket or device, not read");
   }
+}
+
+void FolderWalk::pass_over(const std::string& path, std::string_view why) {
+  if (++passed_ <= limits::kNotesOfLog) notes.push_back(fmt::format("{}: {}", path, why));
 }
 
 void FolderWalk::fail(const std::string& path, const Error& error) {

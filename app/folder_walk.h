@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/limits.h"
@@ -20,7 +21,8 @@ struct FolderRules {
 };
 
 // Goes through the folders of one diagnosis, by name, at most limits::kFolderDepth deep. What is
-// passed over is told: in `blind`, and links in `notes`, the first limits::kNotesOfLog of them.
+// passed over is told: in `blind`; links, pipes and devices in `notes`, the first
+// limits::kNotesOfLog of them.
 class FolderWalk {
  public:
   FolderWalk(Files& files, FolderRules rules) : files_(files), rules_(rules) {}
@@ -31,17 +33,19 @@ class FolderWalk {
 
   std::vector<Blind> blind;
   std::vector<std::string> notes;
+  std::size_t not_noted() const { return passed_ - notes.size(); }  // passed over beyond that bound
   std::optional<Error> failure;  // the first folder or file that could not be looked at
 
  private:
   using OnFile = std::function<void(const std::string&, const FileInfo&)>;
   void folder(const std::string& path, std::size_t depth, const OnFile& on_file);
   void entry(const std::string& path, std::size_t depth, const OnFile& on_file);
+  void pass_over(const std::string& path, std::string_view why);
   void fail(const std::string& path, const Error& error);
 
   Files& files_;
   FolderRules rules_;
-  std::size_t taken_ = 0, links_ = 0;
+  std::size_t taken_ = 0, passed_ = 0;
   bool full_ = false;
 };
 

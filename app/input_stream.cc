@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/utf16.h"
-#include "edge/record/zstd_stream.h"
+#include "edge/os/zstd_stream.h"
 
 namespace muster {
 namespace {

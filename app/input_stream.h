@@ -9,7 +9,7 @@
 namespace muster {
 
 // The text in `stream` whatever it lies in: compressed text is decompressed
-// (edge/record/zstd_stream.h), UTF-16 with a byte order mark becomes UTF-8. Once `over` says so
+// (edge/os/zstd_stream.h), UTF-16 with a byte order mark becomes UTF-8. Once `over` says so
 // the stream is at its end, also while it waits for a pipe. `name` stands in errors.
 Result<std::unique_ptr<ByteStream>> text_of(std::unique_ptr<ByteStream> stream,
                                             const std::string& name, std::function<bool()> over);

@@ -166,25 +166,38 @@ class Reader {
   void open_archive(Opened& in, bool log) {
     HeadStream from_start(in.head, in.stream.get());
     std::size_t taken = 0;
-    const auto end = read_archive(from_start, in.spec.text, [&](ArchiveMember&& member) {
+    const auto on_member = [&](const ArchiveMember& member, ByteStream& body) {
       if (member.name.substr(member.name.rfind('/') + 1).starts_with('.')) return;
       ++taken;
       const SourceSpec spec{in.spec.text + ":" + member.name, in.spec.host, member.name};
-      kept_bytes_ += member.bytes.size();
-      if (kept_bytes_ > limits::kArchiveKeptBytes) {
-        return fail(spec, make_error(Errc::exhausted,
-                                     fmt::format("archives hold more than {} MiB: unpack them (tar "
-                                                 "xf) and name the folder",
-                                                 limits::kArchiveKeptBytes >> 20)));
-      }
-      take(spec, std::make_unique<HeldStream>(std::move(member.bytes)), member.modified, log);
-    });
+      auto bytes = hold(body);
+      if (!bytes) return fail(spec, bytes.error());
+      take(spec, std::make_unique<HeldStream>(std::move(*bytes)), member.modified, log);
+    };
+    const auto end = read_archive(from_start, in.spec.text, on_member);
     if (!end) return fail(in.spec, end.error());
     for (const std::string& note : end->notes) {
       if (end->whole) summary_.notes.push_back(in.spec.text + ": " + note);
       if (!end->whole) fail(in.spec, make_error(Errc::invalid_input, note));
     }
     if (taken == 0) fail(in.spec, make_error(Errc::not_found, in.spec.text + ": no files in it"));
+  }
+
+  // What is left of `stream`, within the bound on all that is held. Where an archive ends inside of
+  // a member, its own notes say so: what came before counts.
+  Result<std::string> hold(ByteStream& stream) {
+    std::string bytes, buffer(kHeadBytes * 8, '\0');
+    for (;;) {
+      const auto n = stream.read(buffer);
+      if (!n || *n == 0) return bytes;
+      kept_bytes_ += *n;
+      if (kept_bytes_ > limits::kArchiveKeptBytes) break;
+      bytes.append(buffer, 0, *n);
+    }
+    return make_error(
+        Errc::exhausted,
+        fmt::format("archives hold more than {} MiB: unpack them (tar xf) and name the folder",
+                    limits::kArchiveKeptBytes >> 20));
   }
 
   void read_log(Opened& in) {

@@ -11,6 +11,7 @@
 #include <set>
 #include <span>
 #include <thread>
+#include <tuple>
 #include <utility>
 
 #include "app/folder_walk.h"
@@ -69,6 +70,10 @@ class Walk {
     out.blind = std::move(blind_);
     out.blind.insert(out.blind.end(), folders_.blind.begin(), folders_.blind.end());
     out.notes = std::move(folders_.notes);
+    if (const std::size_t more = folders_.not_noted(); more != 0) {
+      out.notes.push_back(
+          fmt::format("and {} more links, pipes, sockets and devices were not read", more));
+    }
   }
 
   std::vector<Item> items;
@@ -92,22 +97,53 @@ class Walk {
 
 // ---- one file ----------------------------------------------------------------------------------
 
+// What a reader of dumps pulls. A failure is the end of the file.
+class DumpRest final : public FlightInput {
+ public:
+  explicit DumpRest(ByteStream& stream) : stream_(stream) {}
+  std::size_t read(std::span<char> buffer) override {
+    const auto got = stream_.read(buffer);
+    if (!got) failure = got.error();
+    return got ? *got : 0;
+  }
+  std::optional<Error> failure;
+
+ private:
+  ByteStream& stream_;
+};
+
+// What the workers share.
+struct Shared {
+  std::size_t files = 0;
+  std::atomic<std::uint64_t> dump_bytes{0};  // memory of the dumps that are kept
+};
+
 // Reads files one after another; its buffers are used again.
 class Worker {
  public:
-  explicit Worker(Files& files) : files_(files) {}
+  Worker(Files& files, Shared& shared) : files_(files), shared_(shared) {}
   void read(const Item& item, Gained& out);
 
  private:
-  void whole(std::string_view bytes, const std::string& source, const Item& item, TraceFile kind,
-             Gained& out);
-  void log(ByteStream& stream, const std::string& source, WallTime written, Gained& out);
-  void archive(ByteStream& stream, const Item& item, Gained& out);
+  // One file, or one member of an archive: then its `source` is not the item's path.
+  struct Piece {
+    std::string source;
+    Taken taken = Taken::by_content;
+    WallTime modified{};
+    bool member = false;
+  };
+  Status piece(ByteStream& stream, const Piece& piece, Gained& out);
+  void dump(ByteStream& rest, const Piece& piece, bool empty, Gained& out);
+  void keep(FlightDump&& dump, Gained& out);
+  void document(ByteStream& rest, const Piece& piece, TraceFile kind, Gained& out);
+  void log(ByteStream& stream, const Piece& piece, Gained& out);
+  void archive(ByteStream& stream, const Piece& piece, Gained& out);
   Status fill(ByteStream& stream, std::size_t most);
 
   Files& files_;
+  Shared& shared_;
   FlightReaderScratch scratch_;
-  std::string bytes_;
+  std::string bytes_;  // of the piece under way: its begin, or all of it
   std::string chunk_ = std::string(256 * 1024, '\0');
 };
 
@@ -141,8 +177,9 @@ Status Worker::fill(ByteStream& stream, std::size_t most) {
   return {};
 }
 
-void Worker::log(ByteStream& stream, const std::string& source, WallTime written, Gained& out) {
-  WatchdogReader reader({.source = source, .rank = log_rank_of(source), .written = written});
+void Worker::log(ByteStream& stream, const Piece& piece, Gained& out) {
+  WatchdogReader reader(
+      {.source = piece.source, .rank = log_rank_of(piece.source), .written = piece.modified});
   LineSplitter lines;
   std::uint64_t number = 0;
   const auto line = [&](std::string_view text, std::uint64_t) {
@@ -151,7 +188,7 @@ void Worker::log(ByteStream& stream, const std::string& source, WallTime written
   };
   for (;;) {
     const auto got = stream.read(chunk_);
-    if (!got) out.blind.push_back({source, got.error().context, false});
+    if (!got && !piece.member) out.blind.push_back({piece.source, got.error().context, false});
     if (!got || *got == 0) break;
     lines.feed(std::string_view(chunk_).substr(0, *got), line);
   }
@@ -159,48 +196,96 @@ void Worker::log(ByteStream& stream, const std::string& source, WallTime written
   out.logs.push_back(reader.finish());
   if (lines.dropped() > 0) {
     out.notes.push_back(fmt::format("{}: {} lines are longer than {} KiB and were passed over",
-                                    source, lines.dropped(), limits::kLineBytes / 1024));
+                                    piece.source, lines.dropped(), limits::kLineBytes / 1024));
   }
 }
 
-void Worker::whole(std::string_view bytes, const std::string& source, const Item& item,
-                   TraceFile kind, Gained& out) {
-  const auto blind = [&](const std::string& reason, bool hides) {
-    out.blind.push_back({source, reason, hides});
+// An estimate, of what grows with the input.
+std::uint64_t memory_of(const FlightDump& dump) {
+  constexpr std::uint64_t kHeap = 32;  // of one allocation
+  std::uint64_t bytes = sizeof(dump) + dump.entries.size() * sizeof(FlightEntry);
+  for (const FlightSignature& signature : dump.signatures) {
+    bytes += sizeof(signature) + kHeap * (signature.input_dtypes.size() * 2 + 4) +
+             kHeap * signature.output_dtypes.size() * 2;
+    for (const auto* sizes : {&signature.input_sizes, &signature.output_sizes}) {
+      for (const auto& tensor : *sizes) bytes += sizeof(tensor) + kHeap + tensor.size() * 8;
+    }
+  }
+  for (const FlightStack& stack : dump.stacks) bytes += sizeof(stack) + kHeap + stack.size() * 4;
+  for (const FlightFrame& frame : dump.frames) {
+    bytes += sizeof(frame) + frame.function.size() + frame.file.size();
+  }
+  for (const FlightGroup& group : dump.groups) {
+    bytes += sizeof(group) + kHeap + group.name.size() + group.description.size() +
+             (group.ranks ? group.ranks->size() * 4 : 0);
+  }
+  return bytes;
+}
+
+void Worker::keep(FlightDump&& dump, Gained& out) {
+  const std::uint64_t bytes = memory_of(dump);
+  if (shared_.dump_bytes.fetch_add(bytes) + bytes <= limits::kFlightRunBytes) {
+    out.dumps.push_back(std::move(dump));
+    return;
+  }
+  shared_.dump_bytes -= bytes;
+  out.blind.push_back({dump.source,
+                       fmt::format("more than {} GiB of dumps: this one is left out",
+                                   limits::kFlightRunBytes >> 30),
+                       true});
+}
+
+void Worker::dump(ByteStream& rest, const Piece& piece, bool empty, Gained& out) {
+  // How many members an archive has is not known before its end.
+  constexpr std::size_t kMembersUsual = 1024;
+  const std::size_t files = std::max(shared_.files, piece.member ? kMembersUsual : 1);
+  DumpRest pull(rest);
+  const FlightSource source = {piece.source, bytes_,
+                               bytes_.size() > limits::kSniffBytes ? &pull : nullptr,
+                               std::clamp(limits::kFlightEntriesOfRun / files,
+                                          limits::kFlightEntriesLeast, limits::kFlightEntries)};
+  auto dump = read_flight_dump(source, scratch_);
+  if (pull.failure && !piece.member) {
+    out.blind.push_back({piece.source, pull.failure->context, true});
+  }
+  if (!dump) {
+    std::string reason = dump.error().context;  // begins with the source
+    if (reason.starts_with(piece.source + ": ")) reason.erase(0, piece.source.size() + 2);
+    out.blind.push_back({piece.source, reason, true});
+    return;
+  }
+  if (piece.modified != WallTime{}) dump->written_at = piece.modified;
+  if (empty) out.blind.push_back({piece.source, "the dump was not finished on this rank", true});
+  keep(std::move(*dump), out);
+}
+
+// What must be known whole.
+void Worker::document(ByteStream& rest, const Piece& piece, TraceFile kind, Gained& out) {
+  const auto blind = [&](const std::string& reason) {
+    out.blind.push_back({piece.source, reason, false});
   };
-  if (kind == TraceFile::dump || kind == TraceFile::empty) {
-    if (kind == TraceFile::empty && !named_like_dump(source)) return blind("empty", false);
-    auto dump = read_flight_dump(bytes, source, scratch_);
-    if (!dump) return blind(dump.error().context, true);
-    if (item.modified != WallTime{}) dump->written_at = item.modified;
-    if (kind == TraceFile::empty) blind("the dump was not finished on this rank", true);
-    out.dumps.push_back(std::move(*dump));
-  } else if (kind == TraceFile::ras) {
-    auto ras = read_ras(bytes, source);
-    if (!ras) return blind(ras.error().context, false);
+  const Status filled = fill(rest, limits::kDocumentBytes + 1);
+  if (!filled && !piece.member) blind(filled.error().context);
+  if (bytes_.size() > limits::kDocumentBytes) {
+    return blind(fmt::format("larger than {} MiB: not read", limits::kDocumentBytes >> 20));
+  }
+  if (kind == TraceFile::ras) {
+    auto ras = read_ras(bytes_, piece.source);
+    if (!ras) return blind(ras.error().context);
     out.ras.push_back(std::move(*ras));
-  } else if (kind == TraceFile::hosts) {
-    HostMap map = parse_host_map(bytes);
-    for (const std::string& complaint : map.complaints) blind(complaint, false);
-    out.maps.push_back(std::move(map));
-  } else if (kind == TraceFile::archive) {
-    blind("an archive inside an archive is not opened", true);
-  } else if (kind == TraceFile::unknown) {
-    blind("neither a dump nor a log", false);
   } else {
-    HeadStream all(bytes);
-    log(all, source, item.modified, out);
+    HostMap map = parse_host_map(bytes_);
+    for (const std::string& complaint : map.complaints) blind(complaint);
+    out.maps.push_back(std::move(map));
   }
 }
 
-void Worker::archive(ByteStream& stream, const Item& item, Gained& out) {
-  const auto end = read_archive(stream, item.path, [&](ArchiveMember&& member) {
-    const std::string source = item.path + ":" + member.name;
-    const std::string_view bytes = member.bytes;
-    Item inner = item;
+void Worker::archive(ByteStream& stream, const Piece& piece, Gained& out) {
+  const auto end = read_archive(stream, piece.source, [&](ArchiveMember member, ByteStream& body) {
+    Piece inner = {piece.source + ":" + member.name, piece.taken, piece.modified, true};
     if (member.modified != WallTime{}) inner.modified = member.modified;
-    const std::string_view head = bytes.substr(0, limits::kSniffBytes);
-    whole(bytes, source, inner, kind_of(item.taken, head, head.size() == bytes.size()), out);
+    // Where the archive ends inside of a member, its own notes say so.
+    std::ignore = this->piece(body, inner, out);
   });
   if (!end) {
     out.failure = end.error();
@@ -208,11 +293,55 @@ void Worker::archive(ByteStream& stream, const Item& item, Gained& out) {
   }
   for (const std::string& note : end->notes) {
     if (end->whole) {
-      out.notes.push_back(item.path + ": " + note);
+      out.notes.push_back(piece.source + ": " + note);
     } else {
-      out.blind.push_back({item.path, note, true});
+      out.blind.push_back({piece.source, note, true});
     }
   }
+}
+
+Status Worker::piece(ByteStream& stream, const Piece& piece, Gained& out) {
+  const auto blind = [&](const std::string& reason, bool hides) {
+    out.blind.push_back({piece.source, reason, hides});
+  };
+  bytes_.clear();
+  // One byte more tells whether the head is all.
+  const Status filled = fill(stream, limits::kSniffBytes + 1);
+  if (!filled && (!piece.member || bytes_.empty())) return filled.error();
+  const bool all = bytes_.size() <= limits::kSniffBytes;
+  const TraceFile kind =
+      kind_of(piece.taken, std::string_view(bytes_).substr(0, limits::kSniffBytes), all);
+  switch (kind) {
+    case TraceFile::empty:
+      if (!named_like_dump(piece.source)) {
+        blind("empty", false);
+        break;
+      }
+      [[fallthrough]];
+    case TraceFile::dump:
+      dump(stream, piece, kind == TraceFile::empty, out);
+      break;
+    case TraceFile::ras:
+    case TraceFile::hosts:
+      document(stream, piece, kind, out);
+      break;
+    case TraceFile::unknown:
+      blind("neither a dump nor a log", false);
+      break;
+    case TraceFile::log:
+    case TraceFile::archive: {
+      const std::string head = std::exchange(bytes_, {});
+      HeadStream from_start(head, &stream);
+      if (kind == TraceFile::log) {
+        log(from_start, piece, out);
+      } else if (piece.member) {
+        blind("an archive inside an archive is not opened", true);
+      } else {
+        archive(from_start, piece, out);
+      }
+    }
+  }
+  return {};
 }
 
 void Worker::read(const Item& item, Gained& out) {
@@ -221,28 +350,10 @@ void Worker::read(const Item& item, Gained& out) {
     out.failure = stream.error();
     return;
   }
-  constexpr std::size_t kKeptBytes = 64 * 1024 * 1024;  // of the buffer, after a giant
-  bytes_.clear();
-  if (bytes_.capacity() > kKeptBytes) bytes_.shrink_to_fit();
-  // One byte more tells whether the head is all.
-  if (const Status got = fill(**stream, limits::kSniffBytes + 1); !got) {
-    out.failure = got.error();
-    return;
-  }
-  const bool all = bytes_.size() <= limits::kSniffBytes;
-  const TraceFile kind =
-      kind_of(item.taken, std::string_view(bytes_).substr(0, limits::kSniffBytes), all);
-  if (kind == TraceFile::archive || kind == TraceFile::log) {
-    HeadStream from_start(bytes_, stream->get());
-    if (kind == TraceFile::archive) return archive(from_start, item, out);
-    return log(from_start, item.path, item.modified, out);
-  }
-  if (kind != TraceFile::unknown) {
-    if (const Status got = fill(**stream, limits::kFlightBytes + 1); !got) {
-      out.blind.push_back({item.path, got.error().context, true});
-    }
-  }
-  whole(bytes_, item.path, item, kind, out);
+  constexpr std::size_t kKeptBytes = 4 * 1024 * 1024;  // of the buffer, after a large document
+  if (bytes_.capacity() > kKeptBytes) bytes_ = {};
+  const Status got = piece(**stream, {item.path, item.taken, item.modified, false}, out);
+  if (!got) out.failure = got.error();
 }
 
 // ---- all of them -------------------------------------------------------------------------------
@@ -250,8 +361,10 @@ void Worker::read(const Item& item, Gained& out) {
 std::vector<Gained> read_all(const std::vector<Item>& items, std::size_t threads, Files& files) {
   std::vector<Gained> gained(items.size());
   std::atomic<std::size_t> next{0};
+  Shared shared;
+  shared.files = items.size();
   const auto work = [&] {
-    Worker worker(files);
+    Worker worker(files, shared);
     for (std::size_t i = next++; i < items.size(); i = next++) worker.read(items[i], gained[i]);
   };
   if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
@@ -266,6 +379,23 @@ std::vector<Gained> read_all(const std::vector<Item>& items, std::size_t threads
 template <typename T>
 void move_into(std::vector<T>& to, std::vector<T>& from) {
   std::move(from.begin(), from.end(), std::back_inserter(to));
+}
+
+// A folder of 65,536 files of something else would fill megabytes.
+void count_the_rest(TraceInput& out) {
+  if (out.blind.size() > limits::kInputsNamed) {
+    const auto rest = out.blind.begin() + static_cast<std::ptrdiff_t>(limits::kInputsNamed);
+    const bool hides =
+        std::any_of(rest, out.blind.end(), [](const Blind& b) { return b.hides_critical; });
+    const std::size_t more = out.blind.size() - limits::kInputsNamed;
+    out.blind.erase(rest, out.blind.end());
+    out.blind.push_back({fmt::format("{} more", more), "could not be read as a whole", hides});
+  }
+  if (out.notes.size() > limits::kInputsNamed) {
+    const std::size_t more = out.notes.size() - limits::kInputsNamed;
+    out.notes.resize(limits::kInputsNamed);
+    out.notes.push_back(fmt::format("and {} more notes", more));
+  }
 }
 
 }  // namespace
@@ -329,6 +459,7 @@ Result<TraceInput> read_trace_inputs(const std::vector<std::string>& paths,
   JoinedWitnesses joined = join_witnesses(std::move(logs));
   move_into(out.witnesses, joined.witnesses);
   move_into(out.notes, joined.notes);
+  count_the_rest(out);
   return out;
 }
 

@@ -38,10 +38,12 @@ struct TraceInputOptions {
 };
 
 // Folders are walked limits::kFolderDepth deep; links inside of them are passed over with a note,
-// so that nothing outside of a folder is read. One file at a time is in memory for each thread.
-// What is unreadable is `blind`; an empty file with the name of a dump is a dump that its rank
-// began and never finished: a FlightDump without entries, and `blind`. Fails only where nothing at
-// all could be read, with the first reason.
+// so that nothing outside of a folder is read; so are pipes, sockets and devices. Of a dump no more
+// than a row is in memory at one time, of a log a line; what must be known whole is bounded by
+// limits::kDocumentBytes, and what all dumps become by limits::kFlightRunBytes.
+// What is unreadable is `blind` (limits::kInputsNamed of it, the rest is counted); an empty file
+// with the name of a dump is a dump that its rank began and never finished: a FlightDump without
+// entries, and `blind`. Fails only where nothing at all could be read, with the first reason.
 Result<TraceInput> read_trace_inputs(const std::vector<std::string>& paths,
                                      const TraceInputOptions& options, Files& files);
 

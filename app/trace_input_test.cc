@@ -10,6 +10,7 @@
 #include "app/trace_sniff.h"
 #include "base/limits.h"
 #include "tests/support/memory_files.h"
+#include "tests/support/shell.h"
 
 namespace muster {
 namespace {
@@ -137,7 +138,24 @@ TEST(TraceInput, WhatCannotBeReadIsBlind) {
   const std::string evil =
       "\x80\x02"
       "cos\nsystem\n(S'x'\ntR.";
-  EXPECT_NE(read({{"trace_0", evil}}, {"trace_0"}).find("[trace_0: trace_0"), std::string::npos);
+  EXPECT_NE(read({{"trace_0", evil}}, {"trace_0"}).find("[trace_0: this pickle wants to run code"),
+            std::string::npos);
+}
+
+TEST(TraceInput, AFewOfManyUnreadableFilesAreNamed) {
+  MemoryFiles files;
+  std::vector<std::string> paths;
+  for (int i = 0; i < 300; ++i) {
+    paths.push_back(fmt::format("x{}", i));
+    files.add(paths.back(), std::string(9, '\0'));
+  }
+  files.add("rank_1", "\x80\x02xyz");
+  paths.push_back("rank_1");
+  const auto input = read_trace_inputs(paths, single(), files);
+  ASSERT_TRUE(input);
+  ASSERT_EQ(input->blind.size(), limits::kInputsNamed + 1);
+  EXPECT_EQ(input->blind.back().source, "237 more");
+  EXPECT_TRUE(input->blind.back().hides_critical);
 }
 
 TEST(TraceInput, SaidRatherThanSeen) {
@@ -148,7 +166,7 @@ TEST(TraceInput, SaidRatherThanSeen) {
   EXPECT_EQ(read({{"odd", "0 n1\n"}, {"map", "0 n1\nwhat is this\n"}, {"log", kLog}},
                  {"odd", "map"}, options),
             "dumps=0 witnesses=0 hosts=1 logs=1 [log: no answer of NCCL RAS] [map: line 2: neither "
-            "\"rank host\" nor \"host: ranks\"]");
+            "\"rank host\" nor \"ranks: host\" nor \"host: ranks\"]");
 }
 
 TEST(TraceInput, AFileCountsOnce) {
@@ -222,6 +240,64 @@ TEST(TraceInput, Archives) {
   EXPECT_NE(cut.find("[a.tar: "), std::string::npos) << cut;
 }
 
+// Gives `head`, then the same byte for ever; counts what was taken.
+class Endless final : public Files {
+ public:
+  Endless(std::string head, char again) : head_(std::move(head)), again_(again) {}
+  Result<std::unique_ptr<ByteStream>> open(const std::string&) override {
+    struct Stream final : ByteStream {
+      explicit Stream(Endless& owner) : from(owner), left(owner.head_) {}
+      Result<std::size_t> read(std::span<char> buffer) override {
+        std::fill(buffer.begin(), buffer.end(), from.again_);
+        std::copy_n(left.begin(), std::min(left.size(), buffer.size()), buffer.begin());
+        left.remove_prefix(std::min(left.size(), buffer.size()));
+        from.taken += buffer.size();
+        return buffer.size();
+      }
+      Endless& from;
+      std::string_view left;
+    };
+    return std::unique_ptr<ByteStream>(new Stream(*this));
+  }
+  Result<FileInfo> stat(const std::string&) override {
+    return FileInfo{FileInfo::Type::file, 1ULL << 40, 1, {}};
+  }
+  Result<std::vector<std::string>> list(const std::string&) override {
+    return std::vector<std::string>{};
+  }
+  Status write_atomic(const std::string&, std::string_view) override { return {}; }
+  std::uint64_t taken = 0;
+
+ private:
+  std::string head_;
+  char again_;
+};
+
+TEST(TraceInput, WhatBeginsLikeADumpIsNotReadToItsEnd) {
+  const struct {
+    const char* name;
+    std::string head;
+    char again;
+    std::uint64_t most;  // bytes taken
+    std::string reason;
+  } rows[] = {
+      {"pickle and zeros", "\x80\x02}", '\0', 2 << 20, "byte 3: an opcode that no dump has"},
+      {"pickle and one opcode", "\x80\x02](", 'N', 4 << 20, "too many values"},
+      {"pickle and a huge string", "\x80\x02}\x8d\0\0\0\x40\0\0\0\0"s, 'x', 2 << 20,
+       "longer than 1 MiB"},
+      {"JSON and zeros", R"([{"profiling_name":)", '\0', 20 << 20, "no flight-recorder dump"},
+      {"RAS and blanks", R"({"nccl_version":"2.28","communicators":[)", ' ', 66 << 20,
+       "larger than 64 MiB: not read"},
+  };
+  for (const auto& row : rows) {
+    Endless files(row.head, row.again);
+    const std::string shown = show(read_trace_inputs({"rank_0"}, single(), files));
+    EXPECT_NE(shown.find(row.reason), std::string::npos) << row.name << ": " << shown;
+    EXPECT_TRUE(shown.starts_with("dumps=0 ")) << row.name << ": " << shown;
+    EXPECT_LE(files.taken, row.most) << row.name;
+  }
+}
+
 class TraceFolder : public testing::Test {
  protected:
   void SetUp() override {
@@ -254,6 +330,19 @@ TEST_F(TraceFolder, NoLinkLeavesIt) {
   input = read_trace_inputs({in("start")}, {}, real_files());
   ASSERT_TRUE(input);
   EXPECT_EQ(input->dumps.size(), 1u);
+}
+
+TEST_F(TraceFolder, PipesAreNotOpened) {
+  put("trace_0", kJson);
+  for (int i = 0; i < 20; ++i) {
+    testing_support::run_shell("mkfifo " + in(fmt::format("trace_rank_{}", i)));
+  }
+  const auto input = read_trace_inputs({folder_}, {}, real_files());
+  ASSERT_TRUE(input);
+  EXPECT_EQ(input->dumps.size(), 1u);
+  ASSERT_EQ(input->notes.size(), limits::kNotesOfLog + 1);
+  EXPECT_EQ(input->notes[0], in("trace_rank_0") + ": a pipe, socket or device, not read");
+  EXPECT_EQ(input->notes.back(), "and 4 more links, pipes, sockets and devices were not read");
 }
 
 TEST_F(TraceFolder, ThreadsMakeNoDifference) {

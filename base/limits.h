@@ -53,27 +53,44 @@ inline constexpr std::size_t kHttpBodyBytes = 64 * 1024 * 1024;
 // One URL: what common servers take as a request line.
 inline constexpr std::size_t kUrlBytes = 8 * 1024;
 
-// One flight-recorder dump. The default ring of 2,000 entries is about 400 kB; a ring that somebody
-// set to 2,097,152 "bytes" (they are entries) makes some 400 MB.
+// What is read of one flight-recorder dump. The default ring of 2,000 entries is about 400 kB; a
+// ring that somebody set to 2,097,152 "bytes" (they are entries) makes some 400 MB.
 inline constexpr std::size_t kFlightBytes = 1024 * 1024 * 1024;
 // Its longest string (names and file names; the members of 100,000 ranks are 700 kB).
 inline constexpr std::size_t kFlightStringBytes = 1024 * 1024;
 // How deep it may nest (a real one nests 5 deep).
 inline constexpr std::size_t kFlightDepth = 64;
-// Entries kept of it: 320 MB of them.
-inline constexpr std::size_t kFlightEntries = 5'000'000;
-// Different strings, and values of 16 bytes that must be held at one time: rows are let go as they
-// come, unless the writer may refer to them again, as Python's does: then 100,000 rows are some 7
-// million values.
-inline constexpr std::size_t kFlightStrings = 4 * 1024 * 1024;
-inline constexpr std::size_t kFlightValues = 16 * 1024 * 1024;
-// One row of a JSON dump (a call over 5,000 tensors is 200 kB).
+// Entries read of it, and the last of them that are kept: 65 rings of the usual length, 8 MiB. In
+// a job of more ranks each keeps less, so that all keep no more than this many (2 GiB), but
+// never fewer than two usual rings.
+inline constexpr std::size_t kFlightEntriesRead = 5'000'000;
+inline constexpr std::size_t kFlightEntries = 131'072;
+inline constexpr std::size_t kFlightEntriesOfRun = 32 * 1024 * 1024;
+inline constexpr std::size_t kFlightEntriesLeast = 4096;
+// Memory that the dumps of one run may hold: 16,384 ranks with the least need 4.3 GB.
+inline constexpr std::uint64_t kFlightRunBytes = 6ull << 30;
+// Bytes from one row to the next, and of all that stands outside of them (a call over 5,000 tensors
+// is 200 kB; the members of 20 groups of 100,000 ranks are 14 MB). Garbage ends here.
 inline constexpr std::size_t kFlightRowBytes = 16 * 1024 * 1024;
+// Values of 16 bytes in so many bytes, and those that may be held at one time: rows are let go as
+// they come, unless the writer may refer to them again, as Python's does: then 100,000 rows are
+// some 7 million values.
+inline constexpr std::size_t kFlightRowValues = 1'000'000;
+inline constexpr std::size_t kFlightValues = 8'000'000;
+// Different strings, and bytes of them that are copied (a dump has about 150).
+inline constexpr std::size_t kFlightStrings = 1'000'000;
+inline constexpr std::size_t kFlightTextBytes = 64 * 1024 * 1024;
+// Different groups, signatures, stacks and frames of one dump, and numbers in all of them: a ring
+// of which each call has other shapes needs one for each entry that is kept.
+inline constexpr std::size_t kFlightGroups = 65'536;
+inline constexpr std::size_t kFlightShared = 262'144;
+inline constexpr std::size_t kFlightWords = 8'000'000;
+// Ranks named as members, in all groups of one dump: 100,000 in forty.
+inline constexpr std::uint64_t kFlightMembers = 4'000'000;
 
-// An archive of dumps and logs. A member is at most one dump; a job of 16,384 ranks sends four
-// files for each rank; 64 GiB are a thousand ranks with rings a hundred times the usual.
+// An archive of dumps and logs. A job of 16,384 ranks sends four files for each rank; 64 GiB are a
+// thousand ranks with rings a hundred times the usual.
 inline constexpr std::size_t kArchiveMembers = 65536;
-inline constexpr std::size_t kArchiveMemberBytes = kFlightBytes;
 inline constexpr std::uint64_t kArchiveBytes = 64ull << 30;
 // Bytes out of each byte in: logs of one repeated line reach 200, a bomb of deflate 1,000. Counted
 // once this many bytes came out: small files may be all zeros.
@@ -87,6 +104,9 @@ inline constexpr std::uint64_t kArchiveKeptBytes = 1ull << 30;
 // three files each, in host/attempt/rank folders.
 inline constexpr std::size_t kFolderFiles = 65536;
 inline constexpr std::size_t kFolderDepth = 8;
+// Of those, what could not be read, and notes, that one answer tells one by one; the rest is
+// counted.
+inline constexpr std::size_t kInputsNamed = 64;
 // What a file is shows in its first bytes; a host map of 16,384 ranks fits whole.
 inline constexpr std::size_t kSniffBytes = 512 * 1024;
 

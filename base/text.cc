@@ -23,28 +23,6 @@ std::optional<T> parse_whole(std::string_view text, Base... base) {
   return value;
 }
 
-// Length in bytes of the valid UTF-8 sequence at the front, 0 if there is none.
-std::size_t utf8_length(std::string_view s, std::uint32_t& code_point) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(s[i]); };
-  const unsigned char first = byte(0);
-  std::size_t length = first < 0x80 ? 1 : first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if ((first >= 0x80 && first < 0xC2) || first > 0xF4 || length > s.size()) return 0;
-  code_point = length == 1 ? first : first & (0xFFu >> (length + 1));
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-    code_point = (code_point << 6) | (byte(i) & 0x3Fu);
-  }
-  const bool overlong =
-      (length == 3 && code_point < 0x800) || (length == 4 && code_point < 0x10000);
-  const bool surrogate = code_point >= 0xD800 && code_point < 0xE000;
-  return overlong || surrogate || code_point > 0x10FFFF ? 0 : length;
-}
-
-bool is_unsafe(std::uint32_t c) {
-  return c < 0x20 || (c >= 0x7F && c < 0xA0) || (c >= 0x200B && c <= 0x200F) ||
-         (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF;
-}
-
 }  // namespace
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
@@ -95,20 +73,42 @@ bool contains_ignoring_case(std::string_view haystack, std::string_view needle) 
   return false;
 }
 
+std::size_t take_character(std::string_view s, std::uint32_t& code_point) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(s[i]); };
+  const unsigned char first = byte(0);
+  std::size_t length = first < 0x80 ? 1 : first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+  if ((first >= 0x80 && first < 0xC2) || first > 0xF4 || length > s.size()) return 0;
+  code_point = length == 1 ? first : first & (0xFFu >> (length + 1));
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+    code_point = (code_point << 6) | (byte(i) & 0x3Fu);
+  }
+  const bool overlong =
+      (length == 3 && code_point < 0x800) || (length == 4 && code_point < 0x10000);
+  const bool surrogate = code_point >= 0xD800 && code_point < 0xE000;
+  return overlong || surrogate || code_point > 0x10FFFF ? 0 : length;
+}
+
+bool is_unsafe_to_show(std::uint32_t c) {
+  return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x061C || (c >= 0x200B && c <= 0x200F) ||
+         (c >= 0x2028 && c <= 0x202E) || (c >= 0x2060 && c <= 0x206F) || c == 0xFEFF ||
+         (c >= 0xFFF9 && c <= 0xFFFB) || (c >= 0xE0000 && c <= 0xE007F);
+}
+
 std::string escape_controls(std::string_view text, std::size_t max_chars) {
   std::string out;
   std::size_t chars = 0;
   std::size_t cut = 0;  // length of `out` where "..." still fits behind it
   while (!text.empty()) {
     std::uint32_t c = 0;
-    const std::size_t length = utf8_length(text, c);
+    const std::size_t length = take_character(text, c);
     const std::size_t taken = length == 0 ? 1 : length;
     std::string piece(text.substr(0, taken));
     if (length == 0) {
       piece = fmt::format("\\x{:02x}", static_cast<unsigned char>(text.front()));
     } else if (c == '\n' || c == '\t') {
       piece = c == '\n' ? "\\n" : "\\t";
-    } else if (is_unsafe(c)) {
+    } else if (is_unsafe_to_show(c)) {
       piece = c < 0x100 ? fmt::format("\\x{:02x}", c) : fmt::format("\\u{{{:04x}}}", c);
     }
     chars += piece.size() == length ? 1 : piece.size();

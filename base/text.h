@@ -35,9 +35,16 @@ std::string to_lower(std::string_view text);
 bool equals_ignoring_case(std::string_view a, std::string_view b);
 bool contains_ignoring_case(std::string_view haystack, std::string_view needle);
 
-// Text from outside made safe for a terminal: C0 and C1 controls, DEL, bidirectional overrides and
-// invalid UTF-8 become \n, \t, \xNN or \u{NNNN}. At most `max_chars` characters of output (at least
-// 3); what is cut ends in "...".
+// Bytes of the character at the front of `text`, 0 where they are no UTF-8; `text` is not empty.
+std::size_t take_character(std::string_view text, std::uint32_t& code_point);
+
+// Characters that change what stands beside them, or that nobody sees: C0 and C1 controls, DEL,
+// marks and overrides of direction, blanks without width, tags.
+bool is_unsafe_to_show(std::uint32_t code_point);
+
+// Text from outside made safe for a terminal: what is_unsafe_to_show() and invalid UTF-8 become \n,
+// \t, \xNN or \u{NNNN}. At most `max_chars` characters of output (at least 3); what is cut ends in
+// "...".
 std::string escape_controls(std::string_view text, std::size_t max_chars = 4096);
 
 }  // namespace muster

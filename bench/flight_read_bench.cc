@@ -74,7 +74,7 @@ class DumpText {
 void read(benchmark::State& state, const std::string& bytes, std::size_t entries) {
   FlightReaderScratch scratch;
   for (auto _ : state) {
-    const auto dump = read_flight_dump(bytes, "rank_0", scratch);
+    const auto dump = read_flight_dump({"rank_0", bytes}, scratch);
     MUSTER_CHECK(dump && dump->entries.size() == entries, "the dump is read");
     benchmark::DoNotOptimize(dump->entries.data());
   }

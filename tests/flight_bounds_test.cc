@@ -172,6 +172,21 @@ TEST(WaitsOfMessages, MessageToItselfIsLeftOut) {
   EXPECT_TRUE(unfinished_messages(FlightFleet(job.dumps), 8).empty());
 }
 
+TEST(FlightFleet, NamesAFewDumpsThatAreLeftOutAndCountsTheRest) {
+  Job job(4106);
+  for (std::size_t r = 0; r < 4106; ++r) {
+    if (r % 2 == 0) job.dumps[r].rank.reset();
+    if (r % 2 == 1) job.dumps[r].rank = 1;
+  }
+  const FlightFleet fleet(job.dumps);
+  std::size_t left_out = 0;
+  for (const std::string& note : fleet.notes()) left_out += note.find("left out") < note.size();
+  EXPECT_EQ(left_out, 17U);
+  EXPECT_NE(
+      std::find(fleet.notes().begin(), fleet.notes().end(), "and 4089 more dumps are left out"),
+      fleet.notes().end());
+}
+
 // ---- the report --------------------------------------------------------------------------------
 
 FlightVerdict behind(std::int32_t rank) {

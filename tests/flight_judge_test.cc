@@ -114,7 +114,7 @@ std::vector<FlightDump> dumps_of(const FlightScenario& scenario) {
   std::vector<FlightDump> dumps = scenario.dumps;
   FlightReaderScratch scratch;
   for (const FlightFile& file : scenario.files) {
-    auto dump = read_flight_dump(file.bytes, file.name, scratch);
+    auto dump = read_flight_dump({file.name, file.bytes}, scratch);
     EXPECT_EQ(dump.has_value(), !scenario.refused) << file.name;
     if (dump) dumps.push_back(std::move(*dump));
   }

@@ -184,7 +184,7 @@ TEST(FlightWriter, LeavesOutWhatWasNotAskedFor) {
 
 FlightDump read_back(const std::string& bytes, const FlightDump& written) {
   FlightReaderScratch scratch;
-  Result<FlightDump> dump = read_flight_dump(bytes, written.source, scratch);
+  Result<FlightDump> dump = read_flight_dump({written.source, bytes}, scratch);
   if (!dump) {
     ADD_FAILURE() << dump.error().context;
     return {};

@@ -149,7 +149,7 @@ std::vector<Sample> library_samples() {
        "belongs to edge/config/toml_document.cc"},
       {"httplib_elsewhere", r, angled("app/a.cc", "httplib.h"), "belongs to edge/net/"},
       {"sqlite_elsewhere", r, angled("core/x/a.cc", "sqlite3.h"), "belongs to edge/store/"},
-      {"zstd_elsewhere", r, angled("edge/net/a.cc", "zstd.h"), "belongs to edge/record/"},
+      {"zstd_elsewhere", r, angled("edge/net/a.cc", "zstd.h"), "belongs to edge/os/"},
       {"simdjson_at_the_edge", r, angled("edge/net/a.cc", "simdjson.h"), "belongs to core/"},
       {"re2_in_a_header", r, angled("core/x/a.h", "re2/re2.h"), "not in a header"},
       {"fmt_format_in_a_header", r, angled("core/x/a.h", "fmt/format.h"), "not in a header"},

@@ -14,6 +14,7 @@ namespace {
 using namespace comms;
 
 constexpr std::size_t kHostBytes = 255;  // of a DNS name
+constexpr std::size_t kMostAtOnce = limits::kSeries;
 
 bool is_host(std::string_view text) {
   if (text.empty() || text.size() > kHostBytes) return false;
@@ -23,6 +24,43 @@ bool is_host(std::string_view text) {
     name = name || is_alpha(c) || c == '.' || c == ':';
   }
   return name && text.front() != '-';
+}
+
+// "0-7,16"; nothing where a part is no range, or they are too many.
+std::optional<std::vector<std::int32_t>> numbers_of(std::string_view ranges) {
+  std::vector<std::int32_t> numbers;
+  for (std::string_view piece : split(ranges, ',')) {
+    piece = trim(piece);
+    const auto first = take_rank(piece);
+    auto last = first;
+    if (first && take(piece, "-")) last = take_rank(piece);
+    if (!first || !last || !piece.empty() || *last < *first) return std::nullopt;
+    const auto count = static_cast<std::size_t>(*last - *first) + 1;
+    if (count > kMostAtOnce - std::min(numbers.size(), kMostAtOnce)) return std::nullopt;
+    for (std::int32_t number = *first; number <= *last; ++number) numbers.push_back(number);
+  }
+  return numbers;
+}
+
+// "n01" or "n[01-04,07].ib"; none where it is neither.
+std::vector<std::string> hosts_of(std::string_view text) {
+  const std::size_t open = text.find('['), close = text.find(']');
+  if (open == std::string_view::npos || close == std::string_view::npos || close < open) {
+    if (!is_host(text)) return {};
+    return {std::string(text)};
+  }
+  const std::string_view inside = text.substr(open + 1, close - open - 1);
+  const std::size_t digits = inside.find_first_not_of("0123456789");
+  const std::size_t width = std::min({digits, inside.size(), kHostBytes});
+  std::vector<std::string> hosts;
+  const auto numbers = numbers_of(inside);
+  if (!numbers) return {};
+  for (const std::int32_t number : *numbers) {
+    hosts.push_back(
+        fmt::format("{}{:0{}}{}", text.substr(0, open), number, width, text.substr(close + 1)));
+    if (!is_host(hosts.back())) return {};
+  }
+  return hosts;
 }
 
 class Builder {
@@ -43,22 +81,14 @@ class Builder {
       map_.complaints.push_back(fmt::format("{}: {}", where, what));
     }
   }
-  // "0-7,16"; nothing is put where a part is no range.
-  bool put_ranges(std::string_view host, std::string_view ranges, std::string_view where) {
-    std::vector<std::pair<std::int32_t, std::int32_t>> parsed;
-    for (std::string_view piece : split(ranges, ',')) {
-      piece = trim(piece);
-      const auto first = take_rank(piece);
-      if (!first) return false;
-      auto last = first;
-      if (take(piece, "-")) last = take_rank(piece);
-      if (!last || !piece.empty() || *last < *first) return false;
-      if (*last - *first >= static_cast<std::int32_t>(limits::kSeries)) return false;
-      parsed.emplace_back(*first, *last);
-    }
-    for (const auto& [first, last] : parsed) {
-      for (std::int32_t rank = first; rank <= last; ++rank) put(rank, host, where);
-    }
+  // "0-7,16" on one or more hosts; false, and nothing is put, where a part is no range or the
+  // ranks are no multiple of the hosts.
+  bool put_ranges(const std::vector<std::string>& hosts, std::string_view ranges,
+                  std::string_view where) {
+    const auto ranks = numbers_of(ranges);
+    if (!ranks || hosts.empty() || ranks->size() % hosts.size() != 0) return false;
+    const std::size_t each = ranks->size() / hosts.size();
+    for (std::size_t i = 0; i < ranks->size(); ++i) put((*ranks)[i], hosts[i / each], where);
     return true;
   }
 
@@ -73,9 +103,15 @@ class Builder {
         return true;
       }
     }
-    const std::size_t colon = text.rfind(':');
-    if (colon == std::string_view::npos || !is_host(trim(text.substr(0, colon)))) return false;
-    return put_ranges(trim(text.substr(0, colon)), trim(text.substr(colon + 1)), where);
+    // An address of a host has colons of its own.
+    for (const std::size_t colon : {text.find(':'), text.rfind(':')}) {
+      if (colon == std::string_view::npos) return false;
+      const std::string_view left = trim(text.substr(0, colon));
+      const std::string_view right = trim(text.substr(colon + 1));
+      if (is_host(right) && put_ranges({std::string(right)}, left, where)) return true;
+      if (put_ranges(hosts_of(left), right, where)) return true;
+    }
+    return false;
   }
 
  private:
@@ -116,7 +152,8 @@ HostMap parse_host_map(std::string_view bytes) {
     line = trim(line);
     if (line.empty() || line.starts_with('#')) continue;
     if (!builder.line(line, fmt::format("line {}", number))) {
-      builder.complain(fmt::format("line {}", number), "neither \"rank host\" nor \"host: ranks\"");
+      builder.complain(fmt::format("line {}", number),
+                       "neither \"rank host\" nor \"ranks: host\" nor \"host: ranks\"");
     }
     if (map.complaints.size() >= limits::kNotesOfLog) break;
   }

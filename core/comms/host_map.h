@@ -13,7 +13,9 @@ namespace muster {
 //
 //   3 n01            rank host, also with a comma or a tab between
 //   3: n01           srun -l hostname
+//   0-7,16: n01      ranks and their host
 //   n01: 0-7,16      host and its ranks
+//   n[01-04]: 0-31   hosts in Slurm's form, which share the ranks in blocks of one size
 //
 // or one JSON object: {"0": "n01", "1": "n01"}. A host has a letter, a dot or a colon in it, so
 // that it is no number.

@@ -16,7 +16,7 @@ std::string show(std::string_view bytes) {
 }
 
 TEST(HostMap, Rows) {
-  const char* kNeither = "neither \"rank host\" nor \"host: ranks\"";
+  const char* kNeither = "neither \"rank host\" nor \"ranks: host\" nor \"host: ranks\"";
   const struct {
     const char* name;
     std::string_view bytes;
@@ -42,6 +42,15 @@ TEST(HostMap, Rows) {
       {"JSON of another shape", "{\"n1\":[0,1]}", "! JSON: \"n1\" is no rank with a host"},
       {"rank host", "0 n01\n1\tn02\n2,n03\r\n", "0=n01 1=n02 2=n03"},
       {"srun", " 0: n01\n10: n02\n", "0=n01 10=n02"},
+      {"torn Slurm list", "n[1-4: 0-3", fmt::format("! line 1: {}", kNeither)},
+      {"uneven Slurm list", "n[1-2]: 0-2", fmt::format("! line 1: {}", kNeither)},
+      {"empty Slurm list", "n[]: 0-2", fmt::format("! line 1: {}", kNeither)},
+      {"Slurm list of numbers alone", "[1-2]: 0-1", fmt::format("! line 1: {}", kNeither)},
+      {"endless Slurm list", "n[0-16000000]: 0", fmt::format("! line 1: {}", kNeither)},
+      {"ranges that add up", "n1: 0-65000,0-65000", fmt::format("! line 1: {}", kNeither)},
+      {"ranks first", "0-1: n1\n2,4,6-7: n2\n", "0=n1 1=n1 2=n2 4=n2 6=n2 7=n2"},
+      {"ranks first, address", "0-1: fe80::1", "0=fe80::1 1=fe80::1"},
+      {"Slurm list", "n[1-2]: 0-3\ngpu[09-10].x:4-5", "0=n1 1=n1 2=n2 3=n2 4=gpu09.x 5=gpu10.x"},
       {"ranges", "n01: 0-2,8\nn02:3", "0=n01 1=n01 2=n01 3=n02 8=n01"},
       {"addresses", "10.0.0.1: 0-1\n2 fe80::1\n", "0=10.0.0.1 1=10.0.0.1 2=fe80::1"},
       {"JSON", "{\"0\":\"n1\",\"7\":\"n2\"}", "0=n1 7=n2"},

@@ -79,7 +79,8 @@ struct FlightDump {
   std::vector<FlightStack> stacks;  // [0] is the empty one
   // When the file was last written, by the clock of its host or of a copy: never before the dump.
   std::optional<WallTime> written_at;
-  std::uint64_t bytes = 0;              // length of the file
+  std::uint64_t entries_let_go = 0;     // older ones, of a ring longer than is kept
+  std::uint64_t bytes = 0;              // of the file that were read
   std::optional<std::uint64_t> cut_at;  // the file ends in the middle, at this byte
   std::vector<std::string> notes;       // what was passed over, for people
 };

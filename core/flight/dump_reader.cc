@@ -79,8 +79,11 @@ void add_notes(const FlightDocument& document, std::uint64_t strangers, FlightDu
   } else if (dump.cut_at) {
     dump.notes.push_back(fmt::format("the file is cut at byte {}", *dump.cut_at));
   }
-  if (document.trailing_bytes > 0) {
-    dump.notes.push_back(fmt::format("{} bytes after its end", document.trailing_bytes));
+  if (document.trailing) dump.notes.push_back("more bytes stand after its end: not read");
+  if (dump.entries_let_go > 0) {
+    dump.notes.push_back(fmt::format("of its {} records the last {} are kept",
+                                     dump.entries_let_go + dump.entries.size(),
+                                     dump.entries.size()));
   }
   if (strangers > 0) {
     dump.notes.push_back(fmt::format("{} items of entries are no records", strangers));
@@ -90,6 +93,7 @@ void add_notes(const FlightDocument& document, std::uint64_t strangers, FlightDu
 }  // namespace
 
 struct FlightReaderScratch::State {
+  FlightWindow window;
   FlightValues values;
   FlightMisfits misfits;
   FlightRows rows{values, misfits};
@@ -118,42 +122,42 @@ std::optional<std::int32_t> flight_rank_of(std::string_view name) {
   return static_cast<std::int32_t>(*rank);
 }
 
-Result<FlightDump> read_flight_dump(std::string_view bytes, std::string source,
-                                    FlightReaderScratch& scratch) {
+Result<FlightDump> read_flight_dump(const FlightSource& source, FlightReaderScratch& scratch) {
   FlightReaderScratch::State& state = *scratch.state_;
-  if (bytes.size() > limits::kFlightBytes) {
-    return make_error(Errc::exhausted, source + ": larger than 1 GiB");
-  }
+  FlightWindow& window = state.window;
   FlightDump dump;
-  dump.bytes = bytes.size();
-  dump.rank = flight_rank_of(source);
+  dump.rank = flight_rank_of(source.name);
   FlightDocument document;
   state.misfits.reset();
   state.values.reset();
-  state.rows.reset(bytes.size());
-  if (bytes.empty()) {
+  state.rows.reset(source.keep);
+  window.open(source.bytes, source.rest);
+  window.advance(0, kHeadBytes);
+  const std::string_view head = window.bytes();
+  if (head.empty()) {
     document.cut_at = 0;
-  } else if (static_cast<std::uint8_t>(bytes[0]) == kProto) {
-    auto read = state.pickle.read(bytes, state.values, state.rows);
-    if (!read) return within(source, std::move(read).error());
+  } else if (static_cast<std::uint8_t>(head[0]) == kProto) {
+    auto read = state.pickle.read(window, state.values, state.rows);
+    if (!read) return within(source.name, std::move(read).error());
     document = *read;
-  } else if (looks_like_json(bytes)) {
-    auto read = state.json.read(bytes, state.values, state.rows);
-    if (!read) return within(source, std::move(read).error());
+  } else if (looks_like_json(head)) {
+    auto read = state.json.read(window, state.values, state.rows);
+    if (!read) return within(source.name, std::move(read).error());
     document = *read;
   } else {
-    return make_error(Errc::invalid_input, source + ": neither a pickle nor JSON");
+    return make_error(Errc::invalid_input, source.name + ": neither a pickle nor JSON");
   }
   if (state.rows.empty() && !may_be_dump(document, state.values, state.rows.strangers())) {
-    return make_error(Errc::invalid_input, source + ": no flight-recorder dump");
+    return make_error(Errc::invalid_input, source.name + ": no flight-recorder dump");
   }
+  dump.bytes = window.end();
   dump.cut_at = document.cut_at;
   state.rows.move_to(dump);
-  add_flight_top(document.root, state.values, bytes.size(), state.misfits, dump);
+  add_flight_top(document.root, state.values, dump.bytes, state.misfits, dump);
   add_notes(document, state.rows.strangers(), dump);
   state.misfits.add_notes(dump.notes);
   check_rank(dump);
-  dump.source = std::move(source);
+  dump.source = source.name;
   return dump;
 }
 

@@ -6,8 +6,10 @@
 #include <string>
 #include <string_view>
 
+#include "base/limits.h"
 #include "base/result.h"
 #include "core/flight/dump.h"
+#include "core/flight/flight_window.h"
 
 // Bytes of a flight-recorder file -> FlightDump. Knows by content whether it is the pickle that
 // PyTorch writes (also one that Python wrote again) or the JSON variant, and reads all formats: the
@@ -18,9 +20,12 @@
 // - A field of another type than it should have is absent; so are numbers and times beyond 2^62.
 // - A file cut in the middle gives its finished entries and `cut_at`; so does one that turns into
 //   garbage after its first entry. An empty file is a dump in progress: no entries, cut at 0.
-// - What is no dump, wants to run code or is larger than limits::kFlightBytes is an Error
-//   (Errc::invalid_input, Errc::exhausted) that begins with `source`. A file of zeros or of random
-//   bytes is refused after its first bytes.
+// - What is no dump or wants to run code is an Error (Errc::invalid_input) that begins with the
+//   name. A file of zeros or of random bytes is refused after its first bytes.
+// - What is too long is read up to a limit (limits::kFlight...) and is `cut_at` there. Of a ring
+//   longer than is kept the last entries stay, and the first ones are `entries_let_go`. Memory is
+//   bounded by these limits whatever the length of the file, and garbage is read no further than
+//   limits::kFlightRowBytes behind the last row.
 //
 // Groups: those that the entries name, in order of appearance, joined with pg_config by name and
 // with pg_status by number; then those that only pg_config names. Where two groups of one name have
@@ -33,6 +38,13 @@
 
 namespace muster {
 
+struct FlightSource {
+  std::string name;        // as the user gave it, for a member of an archive "archive.tar:member"
+  std::string_view bytes;  // the file, or its begin
+  FlightInput* rest = nullptr;                // what comes behind it; null: nothing
+  std::size_t keep = limits::kFlightEntries;  // entries, the last ones
+};
+
 // The memory of the reader, used again for the next file. One thread at a time. Keeps a few MiB.
 class FlightReaderScratch {
  public:
@@ -42,14 +54,12 @@ class FlightReaderScratch {
   FlightReaderScratch& operator=(const FlightReaderScratch&) = delete;
 
  private:
-  friend Result<FlightDump> read_flight_dump(std::string_view, std::string, FlightReaderScratch&);
+  friend Result<FlightDump> read_flight_dump(const FlightSource&, FlightReaderScratch&);
   struct State;
   std::unique_ptr<State> state_;
 };
 
-// `source` is the file as the user gave it, for a member of an archive "archive.tar:member".
-Result<FlightDump> read_flight_dump(std::string_view bytes, std::string source,
-                                    FlightReaderScratch& scratch);
+Result<FlightDump> read_flight_dump(const FlightSource& source, FlightReaderScratch& scratch);
 
 // The rank that a file name tells: the last run of digits of its last part, without endings like
 // ".json", ".gz" and ".zst". Digits of folders and of the archive around a member do not count.

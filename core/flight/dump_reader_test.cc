@@ -17,7 +17,7 @@ using namespace std::string_literals;
 
 Result<FlightDump> read(std::string_view bytes, std::string source = "rank_1") {
   static FlightReaderScratch scratch;  // used again and again, as in life
-  return read_flight_dump(bytes, std::move(source), scratch);
+  return read_flight_dump({std::move(source), bytes}, scratch);
 }
 
 std::string number(std::int64_t value) {

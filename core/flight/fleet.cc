@@ -6,6 +6,9 @@
 #include <map>
 #include <set>
 #include <unordered_map>
+#include <utility>
+
+#include "base/limits.h"
 
 namespace muster {
 namespace {
@@ -65,7 +68,8 @@ FlightRank::FlightRank(const FlightDump& dump, std::size_t first_entry,
                        std::vector<std::uint32_t> groups)
     : dump_(&dump), first_(first_entry), groups_(std::move(groups)) {
   const auto& entries = dump.entries;
-  wrapped_ = first_ > 0 || (!entries.empty() && entries.front().record_id > 0);
+  wrapped_ =
+      first_ > 0 || dump.entries_let_go > 0 || (!entries.empty() && entries.front().record_id > 0);
   calls_.reserve(dump.signatures.size());
   std::vector<std::uint64_t> keys;
   for (const FlightSignature& signature : dump.signatures) {
@@ -384,18 +388,22 @@ void FlightFleet::find_missing(std::span<const std::int32_t> heard_of) {
 }
 
 std::vector<const FlightDump*> FlightFleet::choose(std::span<const FlightDump> dumps) {
+  std::size_t left_out = 0;
+  const auto leave_out = [&](std::string why) {
+    if (++left_out <= limits::kNotesOfLog) notes_.push_back(std::move(why));
+  };
   std::map<std::int32_t, const FlightDump*> by_rank;
   for (const FlightDump& dump : dumps) {
     if (!dump.rank) {
-      notes_.push_back(dump.source + ": its name holds no rank; left out");
+      leave_out(dump.source + ": its name holds no rank; left out");
       continue;
     }
     if (dump.entries.empty() && dump.cut_at) {
-      notes_.push_back(fmt::format("{}: begun and not written; as good as none", dump.source));
+      leave_out(fmt::format("{}: begun and not written; as good as none", dump.source));
       continue;
     }
     if (const FlightGroup* stranger = group_without(dump)) {
-      notes_.push_back(
+      leave_out(
           fmt::format("{}: rank {} by its name, but it is no member of its group {}; left out",
                       dump.source, *dump.rank, stranger->name));
       continue;
@@ -406,9 +414,12 @@ std::vector<const FlightDump*> FlightFleet::choose(std::span<const FlightDump> d
       continue;
     }
     const bool later = newest_stamp(dump) > newest_stamp(*place);
-    notes_.push_back(fmt::format("rank {} has two dumps; {} is older and left out", *dump.rank,
-                                 later ? place->source : dump.source));
+    leave_out(fmt::format("rank {} has two dumps; {} is older and left out", *dump.rank,
+                          later ? place->source : dump.source));
     if (later) place = &dump;
+  }
+  if (left_out > limits::kNotesOfLog) {
+    notes_.push_back(fmt::format("and {} more dumps are left out", left_out - limits::kNotesOfLog));
   }
   std::vector<const FlightDump*> chosen;
   for (const auto& [rank, dump] : by_rank) chosen.push_back(dump);

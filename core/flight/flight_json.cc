@@ -14,18 +14,22 @@ namespace dom = simdjson::dom;
 
 // A number or a word that is longer is none.
 constexpr std::size_t kScalarBytes = 64;
+// Members of the top level; a dump has six.
+constexpr std::size_t kMembers = 4096;
 constexpr std::string_view kTooMuch = "too many values";
+constexpr std::string_view kEnough = "more than is read of one dump";
+constexpr std::string_view kEndless = "a value without an end";
 
-constexpr std::string_view kBlanks = " \t\r\n";
 constexpr std::string_view kScalarEnds = " \t\r\n,]}:\"[{";
 
-// What ends a run of plain bytes inside a list or a dict.
-constexpr std::array<bool, 256> bracket_table() {
+constexpr std::array<bool, 256> table_of(std::string_view characters) {
   std::array<bool, 256> table{};
-  for (const char c : {'"', '[', ']', '{', '}'}) table[static_cast<unsigned char>(c)] = true;
+  for (const char c : characters) table[static_cast<unsigned char>(c)] = true;
   return table;
 }
-constexpr std::array<bool, 256> kBracket = bracket_table();
+constexpr std::array<bool, 256> kBlank = table_of(" \t\r\n");
+// What ends a run of plain bytes inside a list or a dict.
+constexpr std::array<bool, 256> kBracket = table_of("\"[]{}");
 
 }  // namespace
 
@@ -106,22 +110,27 @@ class FlightJsonReader::Pieces {
 // One file: finds where its rows and its top-level values begin and end.
 class FlightJsonReader::Reading {
  public:
-  Reading(std::string_view bytes, Pieces& pieces, FlightValues& values, FlightRowSink& rows)
-      : bytes_(bytes), pieces_(pieces), values_(values), rows_(rows) {}
+  Reading(FlightWindow& window, Pieces& pieces, FlightValues& values, FlightRowSink& rows)
+      : window_(window), pieces_(pieces), values_(values), rows_(rows) {
+    look();
+  }
 
   Result<FlightDocument> read() {
-    skip_blanks();
-    const bool list = peek() == '[';
+    const bool list = next() && peek() == '[';
     if (!list && peek() != '{') return make_error(Errc::invalid_input, "no JSON list or object");
     const auto root = values_.make(list ? FlightKind::list : FlightKind::dict);
-    if (!root) return make_error(Errc::exhausted, "too many values");
+    if (!root) return make_error(Errc::exhausted, std::string(kTooMuch));
     document_.root = *root;
     ++at_;
-    if (list ? read_rows() : read_members()) {
-      skip_blanks();
-      document_.trailing_bytes = bytes_.size() - at_;
+    const bool whole = list ? each_item(']', [this] { return read_row(); })
+                            : each_item('}', [this] { return read_member(); });
+    if (whole) {
+      document_.trailing = next();
+      document_.cut_at.reset();
+      document_.damage = {};
     } else if (!document_.cut_at) {
-      document_.cut_at = bytes_.size();
+      if (window_.full()) damage(kEnough);
+      document_.cut_at = window_.end();
     }
     return document_;
   }
@@ -129,38 +138,64 @@ class FlightJsonReader::Reading {
  private:
   // 0 at the end.
   char peek() const { return at_ < bytes_.size() ? bytes_[at_] : '\0'; }
-  void skip_blanks() { at_ = std::min(bytes_.find_first_not_of(kBlanks, at_), bytes_.size()); }
+  std::uint64_t place() const { return window_.offset() + at_; }
+
+  // The window begins here now.
+  void look() {
+    bytes_ = window_.bytes();
+    at_ = 0;
+  }
+
+  // Puts at_ on the next byte that is no blank; false: the end, or too far.
+  bool next() {
+    for (;;) {
+      while (at_ < bytes_.size() && kBlank[byte(bytes_[at_])]) ++at_;
+      if (place() - row_from_ > limits::kFlightRowBytes) return damage(kEndless);
+      if (at_ < bytes_.size()) return true;
+      if (window_.ended()) return false;
+      window_.advance(at_, 1);
+      look();
+    }
+  }
 
   bool damage(std::string_view reason) {
-    document_.cut_at = at_;
+    document_.cut_at = place();
     document_.damage = reason;
     return false;
   }
 
-  // The next value, which begins here; false: cut or damage.
+  // The next value, which begins here; false: cut or damage. `piece` holds until the next call.
   bool take(std::string_view& piece) {
-    const std::string_view window = bytes_.substr(at_, limits::kFlightRowBytes);
-    std::size_t length = std::string_view::npos;
-    if (peek() == '[' || peek() == '{') {
-      length = bracket_end(window);
-    } else if (peek() == '"') {
-      length = string_end(window, 0);
-    } else {
-      length = window.substr(0, kScalarBytes).find_first_of(kScalarEnds);
+    const std::uint64_t used = place() - row_from_;
+    const std::size_t most =
+        limits::kFlightRowBytes - std::min<std::uint64_t>(used, limits::kFlightRowBytes);
+    // Twice as much each time, so that looking again costs no more than looking.
+    for (std::size_t look_at = FlightWindow::kChunkBytes;; look_at *= 2) {
+      const std::string_view ahead = bytes_.substr(at_, most);
+      const std::size_t length = end_of(ahead);
       if (length == 0) return damage("a value that is no JSON");
+      if (length != std::string_view::npos) {
+        piece = ahead.substr(0, length);
+        at_ += length;
+        return true;
+      }
+      const bool open = ahead.size() <= kScalarBytes || ahead[0] == '"' || kBracket[byte(ahead[0])];
+      if (!open || ahead.size() == most) return damage(kEndless);
+      if (window_.ended()) return false;
+      window_.advance(at_, std::min(std::max(look_at, ahead.size() + 1), most));
+      look();
     }
-    if (length == std::string_view::npos) {
-      const bool end = bytes_.size() - at_ < limits::kFlightRowBytes;
-      const bool open =
-          window.size() <= kScalarBytes || window[0] == '"' || kBracket[byte(window[0])];
-      return end && open ? false : damage("a value without an end");
-    }
-    piece = window.substr(0, length);
-    at_ += length;
-    return true;
   }
 
   static unsigned char byte(char c) { return static_cast<unsigned char>(c); }
+
+  // Behind the value at the front of `text`; npos: its end is not there.
+  static std::size_t end_of(std::string_view text) {
+    if (text.empty()) return std::string_view::npos;
+    if (text[0] == '[' || text[0] == '{') return bracket_end(text);
+    if (text[0] == '"') return string_end(text, 0);
+    return text.substr(0, kScalarBytes).find_first_of(kScalarEnds);
+  }
 
   // Behind the quote that ends the string that begins at `from`.
   static std::size_t string_end(std::string_view text, std::size_t from) {
@@ -186,69 +221,58 @@ class FlightJsonReader::Reading {
     return std::string_view::npos;
   }
 
-  bool read_rows() {
-    while (true) {
-      skip_blanks();
-      const char next = peek();
-      if (next == ']') {
+  // Items with commas between them up to the bracket `end`; false: cut or damage.
+  template <typename F>
+  bool each_item(char end, F&& item) {
+    while (next()) {
+      if (peek() == end) {
         ++at_;
         return true;
       }
-      if (next == ',') {
+      if (peek() == ',') {
         ++at_;
-        continue;
+      } else if (!item()) {
+        return false;
       }
-      if (at_ == bytes_.size()) return false;
-      std::string_view piece;
-      if (!take(piece)) return false;
-      const auto mark = values_.mark();
-      const auto row = pieces_.read(piece, values_);
-      if (!row) return damage(kTooMuch);
-      if (!rows_.row(*row)) return damage("more than is read of one dump");
-      values_.release(mark);
     }
+    return false;
   }
 
-  bool read_members() {
-    while (true) {
-      skip_blanks();
-      const char next = peek();
-      if (next == '}') {
-        ++at_;
-        return true;
-      }
-      if (next == ',') {
-        ++at_;
-        continue;
-      }
-      if (at_ == bytes_.size()) return false;
-      if (next != '"') return damage("no name of a member");
-      if (!read_member()) return false;
-    }
+  bool read_row() {
+    std::string_view piece;
+    if (!take(piece)) return false;
+    const auto mark = values_.mark();
+    const auto row = pieces_.read(piece, values_);
+    if (!row) return damage(kTooMuch);
+    const auto taken = rows_.row(*row, place());
+    if (taken == FlightRowSink::Taken::enough) return damage(kEnough);
+    if (taken == FlightRowSink::Taken::record) row_from_ = place();
+    values_.release(mark);
+    return true;
   }
 
   bool read_member() {
-    std::string_view key;
-    if (!take(key)) return false;
-    skip_blanks();
-    if (at_ == bytes_.size()) return false;
-    if (peek() != ':') return damage("no colon behind a name");
-    ++at_;
-    skip_blanks();
-    if (at_ == bytes_.size()) return false;
-    key = key.substr(1, key.size() - 2);
-    const auto id = values_.intern(key, true);
-    FlightValue value;
-    if (key == flight_word_text(FlightWord::entries) && peek() == '[') {
-      ++at_;
-      value = FlightValue::of_bool(true);  // there were some; they are gone
-      if (!id || !add(*id, value)) return damage(kTooMuch);
-      return read_rows();
-    }
+    if (peek() != '"') return damage("no name of a member");
+    if (++members_ > kMembers) return damage(kTooMuch);
     std::string_view piece;
     if (!take(piece)) return false;
+    const std::string_view key = piece.substr(1, piece.size() - 2);
+    const bool entries = key == flight_word_text(FlightWord::entries);
+    const auto id = values_.intern(key, window_.stable());
+    if (!id) return damage(kTooMuch);
+    if (!next()) return false;
+    if (peek() != ':') return damage("no colon behind a name");
+    ++at_;
+    if (!next()) return false;
+    if (entries && peek() == '[') {
+      ++at_;
+      const auto value = FlightValue::of_bool(true);  // there were some; they are gone
+      if (!add(*id, value)) return damage(kTooMuch);
+      return each_item(']', [this] { return read_row(); });
+    }
+    if (!take(piece)) return false;
     const auto read = pieces_.read(piece, values_);
-    if (!id || !read || !add(*id, *read)) return damage(kTooMuch);
+    if (!read || !add(*id, *read)) return damage(kTooMuch);
     return true;
   }
 
@@ -257,21 +281,24 @@ class FlightJsonReader::Reading {
     return values_.append(document_.root, pair, 2);
   }
 
-  std::string_view bytes_;
+  FlightWindow& window_;
   Pieces& pieces_;
   FlightValues& values_;
   FlightRowSink& rows_;
-  std::size_t at_ = 0;
+  std::string_view bytes_;      // of the window
+  std::size_t at_ = 0;          // in them
+  std::uint64_t row_from_ = 0;  // where the last row ended
+  std::size_t members_ = 0;
   FlightDocument document_;
 };
 
 FlightJsonReader::FlightJsonReader() : pieces_(std::make_unique<Pieces>()) {}
 FlightJsonReader::~FlightJsonReader() = default;
 
-Result<FlightDocument> FlightJsonReader::read(std::string_view bytes, FlightValues& values,
+Result<FlightDocument> FlightJsonReader::read(FlightWindow& window, FlightValues& values,
                                               FlightRowSink& rows) {
   values.reset();
-  return Reading(bytes, *pieces_, values, rows).read();
+  return Reading(window, *pieces_, values, rows).read();
 }
 
 }  // namespace muster

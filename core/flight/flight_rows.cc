@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -32,7 +33,7 @@ struct FlightRows::Fields {
   FlightValue input_sizes, output_sizes, input_dtypes, output_dtypes, frames;
 };
 
-void FlightRows::reset(std::size_t bytes) {
+void FlightRows::reset(std::size_t keep) {
   entries_.clear();
   groups_.reset();
   signatures_.reset();
@@ -41,10 +42,11 @@ void FlightRows::reset(std::size_t bytes) {
   stacks_.intern({});  // 0: no frames
   strangers_ = 0;
   looked_at_ = 0;
-  look_at_most_ = bytes * kValuesPerByte + kSequence;
+  count_ = 0;
+  keep_ = keep;
 }
 
-bool FlightRows::row(const FlightValue& value) {
+FlightRowSink::Taken FlightRows::row(const FlightValue& value, std::uint64_t place) {
   if (value.kind != FlightKind::dict) return stranger();
   Fields fields;
   values_.each_pair(value, [&](const FlightValue& key, const FlightValue& item) {
@@ -59,14 +61,28 @@ bool FlightRows::row(const FlightValue& value) {
   entry.group = groups_.intern(group);
   entry.signature = signature_of(fields);
   entry.stack = stack_of(fields.frames);
-  if (entries_.size() >= limits::kFlightEntries || looked_at_ > look_at_most_) return false;
+  if (beyond_bounds(place)) return Taken::enough;
+  if (entries_.size() == 2 * keep_) {
+    entries_.erase(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(keep_));
+  }
   entries_.push_back(entry);
-  return true;
+  ++count_;
+  return Taken::record;
 }
 
-bool FlightRows::stranger() {
+FlightRowSink::Taken FlightRows::stranger() {
   ++strangers_;
-  return strangers_ < kStrangersFirst || !entries_.empty();
+  return strangers_ < kStrangersFirst + count_ ? Taken::stranger : Taken::enough;
+}
+
+bool FlightRows::beyond_bounds(std::uint64_t place) const {
+  const std::uint64_t look_at_most = std::min(place * kValuesPerByte + kSequence, kValuesMost);
+  const std::size_t words =
+      groups_.words() + signatures_.words() + frames_.words() + stacks_.words();
+  return count_ >= limits::kFlightEntriesRead || looked_at_ > look_at_most ||
+         words > limits::kFlightWords || groups_.size() > limits::kFlightGroups ||
+         signatures_.size() > limits::kFlightShared || frames_.size() > limits::kFlightShared ||
+         stacks_.size() > limits::kFlightShared;
 }
 
 void FlightRows::read_field(const FlightValue& key, const FlightValue& value, Fields& fields) {
@@ -320,7 +336,9 @@ std::string_view FlightRows::text_of(std::int64_t word) const {
 }
 
 void FlightRows::move_to(FlightDump& dump) const {
-  dump.entries = entries_;
+  const std::size_t kept = std::min(entries_.size(), keep_);
+  dump.entries.assign(entries_.end() - static_cast<std::ptrdiff_t>(kept), entries_.end());
+  dump.entries_let_go = count_ - kept;
   move_groups(dump);
   move_signatures(dump);
   move_stacks(dump);

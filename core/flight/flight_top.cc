@@ -5,18 +5,23 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "base/limits.h"
 #include "base/text.h"
 
 namespace muster {
 namespace {
 
-// A dump of 100,000 ranks names them all in each of a few groups.
-constexpr std::uint64_t kRanksPerByte = 2;
+// A pickle may name one list of members in many groups, at two bytes each.
+constexpr std::uint64_t kLooksPerByte = 2;
 
 class TopReader {
  public:
-  TopReader(const FlightValues& values, std::size_t bytes, FlightMisfits& misfits, FlightDump& dump)
-      : values_(values), misfits_(misfits), dump_(dump), ranks_left_(bytes * kRanksPerByte) {}
+  TopReader(const FlightValues& values, std::uint64_t bytes, FlightMisfits& misfits,
+            FlightDump& dump)
+      : values_(values),
+        misfits_(misfits),
+        dump_(dump),
+        looks_left_(std::min(bytes * kLooksPerByte, limits::kFlightMembers)) {}
 
   void read(const FlightValue& root) {
     FlightValue config, status;
@@ -70,7 +75,8 @@ class TopReader {
     }
     values_.each_pair(config, [&](const FlightValue& key, const FlightValue& value) {
       const auto name = name_of(key);
-      if (!name) return misfits_.count(FlightWord::pg_config);
+      const bool full = dump_.groups.size() >= limits::kFlightGroups;
+      if (!name || full) return misfits_.count(FlightWord::pg_config);
       const auto [at, fresh] = latest.emplace(*name, dump_.groups.size());
       if (fresh) {
         dump_.groups.emplace_back();
@@ -82,13 +88,20 @@ class TopReader {
     });
   }
 
+  // Counts a value that is looked at inside of a group; false: there were enough.
+  bool look() {
+    if (looks_left_ > 0) --looks_left_;
+    return looks_left_ > 0;
+  }
+
   void read_group(const FlightValue& value, FlightGroup& group) {
+    if (looks_left_ == 0) return misfits_.count(FlightWord::pg_config);
     if (value.kind == FlightKind::list) return read_ranks(value, group);
     if (value.kind != FlightKind::dict) return misfits_.count(FlightWord::pg_config);
     FlightValue ranks;
     std::string description;
     values_.each_pair(value, [&](const FlightValue& key, const FlightValue& item) {
-      if (key.kind != FlightKind::string) return;
+      if (!look() || key.kind != FlightKind::string) return;
       const auto word = static_cast<FlightWord>(key.ref);
       if (word == FlightWord::desc) read_text(word, item, description);
       if (word == FlightWord::ranks) ranks = item;
@@ -112,9 +125,8 @@ class TopReader {
     std::vector<std::int32_t> ranks;
     bool fits = true;
     const auto add = [&](std::optional<std::int64_t> rank) {
-      fits = fits && rank && *rank >= 0 && *rank <= INT32_MAX && ranks_left_ > 0;
+      fits = look() && fits && rank && *rank >= 0 && *rank <= INT32_MAX;
       if (!fits) return;
-      --ranks_left_;
       ranks.push_back(static_cast<std::int32_t>(*rank));
     };
     if (value.kind == FlightKind::string) {
@@ -160,8 +172,9 @@ class TopReader {
   }
 
   void read_numbers(const FlightValue& value, FlightGroup& group) {
+    if (looks_left_ == 0) return misfits_.count(FlightWord::pg_status);
     values_.each_pair(value, [&](const FlightValue& key, const FlightValue& item) {
-      if (key.kind != FlightKind::string) return;
+      if (!look() || key.kind != FlightKind::string) return;
       const auto word = static_cast<FlightWord>(key.ref);
       if (word == FlightWord::last_enqueued) read_number(word, item, group.last_enqueued);
       if (word == FlightWord::last_started) read_number(word, item, group.last_started);
@@ -183,12 +196,12 @@ class TopReader {
   const FlightValues& values_;
   FlightMisfits& misfits_;
   FlightDump& dump_;
-  std::uint64_t ranks_left_;
+  std::uint64_t looks_left_;
 };
 
 }  // namespace
 
-void add_flight_top(const FlightValue& root, const FlightValues& values, std::size_t bytes,
+void add_flight_top(const FlightValue& root, const FlightValues& values, std::uint64_t bytes,
                     FlightMisfits& misfits, FlightDump& dump) {
   if (root.kind != FlightKind::dict) return;
   TopReader(values, bytes, misfits, dump).read(root);

@@ -9,8 +9,8 @@
 namespace muster {
 
 // Puts it into a dump that has its entries and their groups; the joins are those of dump_reader.h.
-// `root` that is no dict tells nothing. `bytes`: length of the file, which bounds the work.
-void add_flight_top(const FlightValue& root, const FlightValues& values, std::size_t bytes,
+// `root` that is no dict tells nothing. `bytes`: of the file, which bound the work.
+void add_flight_top(const FlightValue& root, const FlightValues& values, std::uint64_t bytes,
                     FlightMisfits& misfits, FlightDump& dump);
 
 // Has this dict one of the keys that only a dump has? `cut`: it may have lost them, and its

@@ -81,6 +81,8 @@ void FlightValues::reset() {
   }
   copies_.clear();
   copy_left_ = 0;
+  copied_ = 0;
+  most_ = limits::kFlightRowValues;
   held_below_ = 0;
   held_ = false;
   for (const std::string_view text : kTexts) intern(text, true);
@@ -88,6 +90,7 @@ void FlightValues::reset() {
 
 std::string_view FlightValues::copy(std::string_view text) {
   if (text.empty()) return {};
+  copied_ += text.size();
   if (text.size() > copy_left_) {
     copy_left_ = std::max(kCopyBytes, text.size());
     copies_.push_back(std::make_unique<char[]>(copy_left_));
@@ -108,6 +111,7 @@ std::optional<std::uint32_t> FlightValues::intern(std::string_view text, bool st
     if (there.hash == hash && there.text == text) return table_[slot];
   }
   if (strings_.size() >= limits::kFlightStrings) return std::nullopt;
+  if (!stable && text.size() > limits::kFlightTextBytes - copied_) return std::nullopt;
   const auto id = static_cast<std::uint32_t>(strings_.size());
   strings_.push_back({stable ? text : copy(text), hash});
   table_[slot] = id;

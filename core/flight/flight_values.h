@@ -91,8 +91,12 @@ class FlightValues {
   std::string_view text(std::uint32_t id) const { return strings_[id].text; }
   std::string_view text(const FlightValue& value) const { return text(value.ref); }
 
-  // An empty list or dict. Nothing: limits::kFlightValues reached, here and in append().
+  // An empty list or dict. Nothing: too many values, here and in append().
   std::optional<FlightValue> make(FlightKind kind);
+  // Values that may be held at one time: limits::kFlightRowValues, and so many more with each
+  // grant(), up to limits::kFlightValues.
+  void grant(std::size_t more) { most_ = std::min(most_ + more, limits::kFlightValues); }
+  std::size_t most() const { return most_; }
   // Puts values behind those that the container has; of a dict, keys and values in turn.
   [[nodiscard]] bool append(const FlightValue& container, const FlightValue* first,
                             std::size_t count);
@@ -179,13 +183,15 @@ class FlightValues {
   std::vector<std::unique_ptr<char[]>> copies_;
   char* copy_at_ = nullptr;  // in the last of them, with copy_left_ bytes free
   std::size_t copy_left_ = 0;
+  std::size_t copied_ = 0;  // bytes in all of them
+  std::size_t most_ = limits::kFlightRowValues;
   std::size_t held_below_ = 0;  // nodes before the row under way
   bool held_ = false;           // the row under way must stay
 };
 
 // In the inner loop of the reader, so inline.
 inline std::optional<FlightValue> FlightValues::make(FlightKind kind) {
-  if (nodes_.size() >= limits::kFlightValues) return std::nullopt;
+  if (nodes_.size() >= most_) return std::nullopt;
   const auto at = static_cast<std::uint32_t>(nodes_.size());
   *nodes_.extend(1) = {0, 0, kNoNode, at, 0};
   return FlightValue{kind, at, 0};
@@ -194,7 +200,7 @@ inline std::optional<FlightValue> FlightValues::make(FlightKind kind) {
 inline bool FlightValues::append(const FlightValue& container, const FlightValue* first,
                                  std::size_t count) {
   if (count == 0) return true;
-  if (items_.size() + count > limits::kFlightValues) return false;
+  if (items_.size() + count > most_) return false;
   if (container.ref < held_below_) held_ = true;
   const auto begin = static_cast<std::uint32_t>(items_.size());
   const auto length = static_cast<std::uint32_t>(count);
@@ -205,7 +211,7 @@ inline bool FlightValues::append(const FlightValue& container, const FlightValue
   } else if (tail.first + tail.count == begin) {
     tail.count += length;
   } else {
-    if (nodes_.size() >= limits::kFlightValues) return false;
+    if (nodes_.size() >= most_) return false;
     const auto more = static_cast<std::uint32_t>(nodes_.size());
     tail.next = more;
     nodes_[container.ref].last = more;
@@ -220,8 +226,13 @@ inline bool FlightValues::append(const FlightValue& container, const FlightValue
 class FlightRowSink {
  public:
   virtual ~FlightRowSink() = default;
-  // False: enough, stop reading.
-  virtual bool row(const FlightValue& value) = 0;
+  enum class Taken : std::uint8_t {
+    record,
+    stranger,  // an item that is no record
+    enough,    // stop reading
+  };
+  // `place`: bytes of the file up to here.
+  virtual Taken row(const FlightValue& value, std::uint64_t place) = 0;
 };
 
 // What a reader found beside the rows.
@@ -229,7 +240,7 @@ struct FlightDocument {
   FlightValue root;                     // dict without its rows, or list (the bare list of 2.2)
   std::optional<std::uint64_t> cut_at;  // nothing behind this byte was understood
   std::string_view damage;              // why, where the file does not just end there
-  std::uint64_t trailing_bytes = 0;     // after the end of the value
+  bool trailing = false;                // bytes stand after the end of the value
 };
 
 }  // namespace muster

@@ -16,6 +16,10 @@ namespace {
 static_assert(std::endian::native == std::endian::little);
 
 constexpr std::size_t kKeptValues = 64 * 1024;  // of a stack, between files
+constexpr std::size_t kGrantOfRow = 128;        // values; a row of Python's has some 70
+// A value takes up to four opcodes; some may be repeated for ever and make none.
+constexpr std::uint64_t kStepsOfRow = 4 * limits::kFlightRowValues;
+constexpr std::string_view kEnough = "more than is read of one dump";
 
 struct Refused {
   std::uint8_t opcode;
@@ -32,49 +36,44 @@ constexpr Refused kCode[] = {
 
 }  // namespace
 
-Result<FlightDocument> PickleReader::read(std::string_view bytes, FlightValues& values,
+Result<FlightDocument> PickleReader::read(FlightWindow& window, FlightValues& values,
                                           FlightRowSink& rows) {
   values.reset();
   values_ = &values;
   sink_ = &rows;
-  begin_ = reinterpret_cast<const std::uint8_t*>(bytes.data());
-  at_ = opcode_at_ = begin_;
-  end_ = begin_ + bytes.size();
+  window_ = &window;
+  look();
+  opcode_at_ = row_from_ = steps_ = 0;
   stack_.clear();
   memo_.clear();
+  if (memo_.capacity() > kKeptValues) memo_.shrink_to_fit();
   marks_.clear();
   rows_at_ = kNowhere;
   closed_ = UINT32_MAX;
   rows_ = 0;
   stop_ = Stop::none;
   reason_ = {};
-  if (bytes.empty() || begin_[0] != 0x80) {
+  if (at_ == end_ || *at_ != 0x80) {
     return make_error(Errc::invalid_input, "no pickle: the first byte is not PROTO");
   }
-  while (true) {
+  do {
     push_literals();
-    opcode_at_ = at_;
-    if (at_ == end_) {
-      stop(Stop::cut);
-      break;
-    }
-    if (!step(*at_++)) break;
-  }
-  const auto offset = static_cast<std::uint64_t>(opcode_at_ - begin_);
+  } while (next_opcode() && step(*at_++));
   if (stop_ == Stop::code) {
     return make_error(
         Errc::invalid_input,
-        fmt::format("this pickle wants to run code: opcode {} at byte {}", reason_, offset));
+        fmt::format("this pickle wants to run code: opcode {} at byte {}", reason_, opcode_at_));
   }
   FlightDocument out;
   if (stop_ == Stop::end) {
-    out.trailing_bytes = static_cast<std::uint64_t>(end_ - at_);
+    out.trailing = at_ != end_ || more(1);
   } else {
+    if (stop_ == Stop::cut && window.full()) stop(Stop::enough, kEnough);
     salvage();
-    out.cut_at = stop_ == Stop::cut ? bytes.size() : offset;
+    out.cut_at = stop_ == Stop::cut ? window.end() : opcode_at_;
     out.damage = reason_;
     if (stop_ == Stop::damage && rows_ == 0) {
-      return make_error(Errc::invalid_input, fmt::format("byte {}: {}", offset, reason_));
+      return make_error(Errc::invalid_input, fmt::format("byte {}: {}", opcode_at_, reason_));
     }
   }
   if (!stack_.empty()) out.root = stack_[0];
@@ -92,8 +91,38 @@ bool PickleReader::stop(Stop why, std::string_view reason) {
   return false;
 }
 
+std::uint64_t PickleReader::place() const {
+  return window_->offset() + static_cast<std::uint64_t>(at_ - begin_);
+}
+
+// The window begins here now.
+void PickleReader::look() {
+  begin_ = at_ = reinterpret_cast<const std::uint8_t*>(window_->bytes().data());
+  end_ = begin_ + window_->bytes().size();
+}
+
+// Are there so many bytes, when the window moves on?
+bool PickleReader::more(std::size_t count) {
+  if (window_->ended()) return false;
+  window_->advance(static_cast<std::size_t>(at_ - begin_), count);
+  look();
+  return static_cast<std::size_t>(end_ - at_) >= count;
+}
+
+bool PickleReader::next_opcode() {
+  if (at_ == end_ && !more(1)) {
+    opcode_at_ = place();
+    return stop(Stop::cut);
+  }
+  opcode_at_ = place();
+  if (opcode_at_ - row_from_ > limits::kFlightRowBytes) {
+    return stop(Stop::damage, "no end of a row in 16 MiB");
+  }
+  return ++steps_ <= kStepsOfRow || stop(Stop::damage, "no end of a row in 4 million opcodes");
+}
+
 const std::uint8_t* PickleReader::take(std::size_t count) {
-  if (static_cast<std::size_t>(end_ - at_) < count) {
+  if (static_cast<std::size_t>(end_ - at_) < count && !more(count)) {
     stop(Stop::cut);
     return nullptr;
   }
@@ -114,7 +143,7 @@ bool PickleReader::number(T& out) {
 // whatever it leaves to step(): other opcodes, references to nothing, the last bytes of the file.
 void PickleReader::push_literals() {
   constexpr std::ptrdiff_t kLongest = 10;  // LONG1 with its operand
-  if (stack_.size() >= limits::kFlightValues) return;
+  if (stack_.size() >= limits::kFlightRowValues) return;
   const std::uint8_t* at = at_;
   FlightValue* top = stack_.end();
   FlightValue* const last = stack_.last_place();
@@ -273,7 +302,7 @@ bool PickleReader::refuse(std::uint8_t opcode) {
 }
 
 bool PickleReader::push(const FlightValue& value) {
-  if (stack_.size() >= limits::kFlightValues) return stop(Stop::damage, "too many values");
+  if (stack_.size() >= limits::kFlightRowValues) return stop(Stop::damage, "too many values");
   stack_.push(value);
   return true;
 }
@@ -284,7 +313,7 @@ bool PickleReader::push_string(std::uint64_t length) {
   }
   const std::uint8_t* const from = take(length);
   if (from == nullptr) return false;
-  const auto id = values_->intern({reinterpret_cast<const char*>(from), length}, true);
+  const auto id = values_->intern({reinterpret_cast<const char*>(from), length}, window_->stable());
   if (!id) return stop(Stop::damage, "too many strings");
   return push({FlightKind::string, *id, 0});
 }
@@ -330,7 +359,7 @@ bool PickleReader::get(std::size_t place) {
 
 bool PickleReader::put(std::size_t place) {
   if (stack_.empty()) return stop(Stop::damage, "puts a value that is not there");
-  if (place > memo_.size() || place >= limits::kFlightValues) {
+  if (place > memo_.size() || place >= values_->most()) {
     return stop(Stop::damage, "puts a value out of order");
   }
   const FlightValue& top = stack_.back();
@@ -419,7 +448,12 @@ bool PickleReader::deliver(std::size_t from) {
   if (stack_.size() == from) return true;
   for (std::size_t i = from; i < stack_.size(); ++i) {
     ++rows_;
-    if (!sink_->row(stack_[i])) return stop(Stop::enough, "more than is read of one dump");
+    const auto taken = sink_->row(stack_[i], place());
+    if (taken == FlightRowSink::Taken::enough) return stop(Stop::enough, kEnough);
+    if (taken == FlightRowSink::Taken::stranger) continue;
+    values_->grant(kGrantOfRow);
+    row_from_ = place();
+    steps_ = 0;
   }
   values_->release(row_mark_);
   closed_ = UINT32_MAX;  // its node may be used again

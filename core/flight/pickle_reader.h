@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "core/flight/flight_values.h"
+#include "core/flight/flight_window.h"
 
 // Reads a pickle of plain values: what PyTorch's recorder writes (protocol 2, no more than 24
 // opcodes) and what Python's own pickle writes for dicts, lists, tuples, strings, numbers and None
@@ -15,15 +16,17 @@
 //
 // Damage: a file that ends in the middle, or that is garbage from some byte on, gives what was
 // complete before, and FlightDocument::cut_at. Garbage before the first complete row is an
-// Error (Errc::invalid_input), found without looking further.
+// Error (Errc::invalid_input), found without looking further; so is what goes on for
+// limits::kFlightRowBytes without the end of a row.
 
 namespace muster {
 
 class PickleReader {
  public:
   // Rows of the list `entries` (of the top level, or of the bare list) go to `rows` one by one, in
-  // order. `values` is reset; what comes back points into it and into `bytes`.
-  Result<FlightDocument> read(std::string_view bytes, FlightValues& values, FlightRowSink& rows);
+  // order. `values` is reset; what comes back points into it and, where it is stable, into
+  // `window`.
+  Result<FlightDocument> read(FlightWindow& window, FlightValues& values, FlightRowSink& rows);
 
  private:
   enum class Stop : std::uint8_t { none, end, cut, damage, enough, code };
@@ -62,6 +65,10 @@ class PickleReader {
   bool refuse(std::uint8_t opcode);
   bool stop(Stop why, std::string_view reason = {});
 
+  std::uint64_t place() const;
+  void look();
+  bool more(std::size_t count);
+  bool next_opcode();
   const std::uint8_t* take(std::size_t count);
   template <typename T>
   bool number(T& out);
@@ -89,7 +96,10 @@ class PickleReader {
   const std::uint8_t* begin_ = nullptr;
   const std::uint8_t* at_ = nullptr;
   const std::uint8_t* end_ = nullptr;
-  const std::uint8_t* opcode_at_ = nullptr;
+  FlightWindow* window_ = nullptr;
+  std::uint64_t opcode_at_ = 0;  // place in the file
+  std::uint64_t row_from_ = 0;   // where the last row ended
+  std::uint64_t steps_ = 0;      // since then
   Stack stack_;
   std::vector<FlightValue> memo_;
   std::vector<std::size_t> marks_;

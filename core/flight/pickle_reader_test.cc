@@ -47,9 +47,9 @@ std::string shown(const FlightValues& values, const FlightValue& value, int dept
 class Rows final : public FlightRowSink {
  public:
   explicit Rows(const FlightValues& values) : values_(values) {}
-  bool row(const FlightValue& value) override {
+  Taken row(const FlightValue& value, std::uint64_t) override {
     rows.push_back(shown(values_, value));
-    return rows.size() < most;
+    return rows.size() < most ? Taken::record : Taken::enough;
   }
   std::vector<std::string> rows;
   std::size_t most = SIZE_MAX;
@@ -69,7 +69,9 @@ Answer read(std::string_view bytes, std::size_t most = SIZE_MAX) {
   Rows rows(values);
   rows.most = most;
   PickleReader reader;
-  const auto document = reader.read(bytes, values, rows);
+  FlightWindow window;
+  window.open(bytes, nullptr);
+  const auto document = reader.read(window, values, rows);
   if (!document) return {"", document.error().context, {}, {}};
   return {shown(values, document->root), "", rows.rows, *document};
 }
@@ -341,7 +343,8 @@ TEST(PickleReader, StopsWhereTheSinkHasEnough) {
 }
 
 TEST(PickleReader, TellsOfTrailingBytes) {
-  EXPECT_EQ(read(three_rows() + "more").document.trailing_bytes, 4U);
+  EXPECT_TRUE(read(three_rows() + "more").document.trailing);
+  EXPECT_FALSE(read(three_rows()).document.trailing);
 }
 
 TEST(PickleReader, CutAtEveryByteKeepsFinishedRows) {
@@ -383,7 +386,9 @@ TEST(PickleReader, IsUsedAgain) {
   PickleReader reader;
   for (const std::string& bytes : {three_rows(), three_rows().substr(0, 60), proto("h\0"s)}) {
     Rows rows(values);
-    const auto first = reader.read(bytes, values, rows);
+    FlightWindow window;
+    window.open(bytes, nullptr);
+    const auto first = reader.read(window, values, rows);
     EXPECT_EQ(static_cast<bool>(first), read(bytes).error.empty());
     EXPECT_EQ(rows.rows, read(bytes).rows);
   }

@@ -16,6 +16,7 @@ class SequenceTable {
   void reset();
   std::uint32_t intern(std::span<const std::int64_t> words);
   std::size_t size() const { return rows_.size(); }
+  std::size_t words() const { return words_.size(); }  // in all of them
   std::span<const std::int64_t> operator[](std::size_t id) const {
     return {words_.data() + rows_[id].first, rows_[id].count};
   }

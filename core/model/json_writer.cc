@@ -6,23 +6,16 @@
 #include <cmath>
 
 #include "base/check.h"
+#include "base/text.h"
 
 namespace muster {
 namespace {
 
-// Bytes of the valid UTF-8 sequence at the front of `s`; 0 if there is none.
-std::size_t sequence_length(std::string_view s) {
-  const auto at = [&](std::size_t i) { return static_cast<unsigned char>(s[i]); };
-  const unsigned char c = at(0);
-  if (c < 0x80) return 1;
-  const std::size_t n = c >= 0xF0 ? 4 : c >= 0xE0 ? 3 : 2;
-  if (c < 0xC2 || c > 0xF4 || s.size() < n) return 0;
-  for (std::size_t i = 1; i < n; ++i) {
-    if ((at(i) & 0xC0) != 0x80) return 0;
-  }
-  if ((c == 0xE0 && at(1) < 0xA0) || (c == 0xED && at(1) > 0x9F)) return 0;
-  if ((c == 0xF0 && at(1) < 0x90) || (c == 0xF4 && at(1) > 0x8F)) return 0;
-  return n;
+// Of the basic plane as \u202e, beyond it as two surrogates.
+std::string escaped(std::uint32_t c) {
+  if (c < 0x10000) return fmt::format("\\u{:04x}", c);
+  return fmt::format("\\u{:04x}\\u{:04x}", 0xD800 + ((c - 0x10000) >> 10),
+                     0xDC00 + ((c - 0x10000) & 0x3FF));
 }
 
 }  // namespace
@@ -122,23 +115,21 @@ JsonWriter& JsonWriter::null() {
 void JsonWriter::append_quoted(std::string_view text) {
   out_ += '"';
   while (!text.empty()) {
-    const std::size_t n = sequence_length(text);
-    const char c = text.front();
+    std::uint32_t c = 0;
+    const std::size_t n = take_character(text, c);
     if (n == 0) {
       out_ += "\xef\xbf\xbd";
-    } else if (n > 1) {
-      out_ += text.substr(0, n);
     } else if (c == '"' || c == '\\') {
       out_ += '\\';
-      out_ += c;
+      out_ += text.front();
     } else if (c == '\n') {
       out_ += "\\n";
     } else if (c == '\t') {
       out_ += "\\t";
-    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-      out_ += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
+    } else if (is_unsafe_to_show(c)) {
+      out_ += escaped(c);
     } else {
-      out_ += c;
+      out_ += text.substr(0, n);
     }
     text.remove_prefix(n == 0 ? 1 : n);
   }

@@ -7,7 +7,9 @@
 
 // Writes one JSON document into a string. The caller keeps the order right (a MUSTER_CHECK says
 // when not); the writer does commas, quoting and numbers. Bytes that are not UTF-8 become U+FFFD:
-// the document is always valid. NaN and infinities become null: JSON has no other word for them.
+// the document is always valid. What is_unsafe_to_show() is escaped, so that a terminal or a page
+// that shows the document is not led astray. NaN and infinities become null: JSON has no other word
+// for them.
 //
 //   JsonWriter w;
 //   w.begin_object().key("rank").value(3).key("loss").null().end_object();

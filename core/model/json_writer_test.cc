@@ -21,6 +21,12 @@ TEST(JsonWriter, QuotesEverythingThatComesFromOutside) {
       {"\xff", "\"\xef\xbf\xbd\""},
       {"\xe2\x82\xac", "\"\xe2\x82\xac\""},
       {"\xed\xa0\x80", "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\""},
+      // C1 controls, marks and overrides of direction, an invisible tag.
+      {"\xc2\x80\xc2\x9b\xc2\x9f", R"("\u0080\u009b\u009f")"},
+      {"\xe2\x80\x8e\xe2\x80\x8f\xe2\x80\xaa\xe2\x80\xae", R"("\u200e\u200f\u202a\u202e")"},
+      {"\xe2\x81\xa6\xe2\x81\xa9\xd8\x9c", R"("\u2066\u2069\u061c")"},
+      {"\xf3\xa0\x81\x81", R"("\udb40\udc41")"},
+      {"\xc2\xa0\xf0\x9f\x98\x80", "\"\xc2\xa0\xf0\x9f\x98\x80\""},
       {"\xe2\x82", "\"\xef\xbf\xbd\xef\xbf\xbd\""},
   };
   for (const Row& row : rows) {

@@ -4,14 +4,15 @@
 #include <archive_entry.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
-#include <cerrno>
 #include <memory>
 #include <optional>
 #include <utility>
 
 #include "base/limits.h"
 #include "base/text.h"
+#include "edge/os/zstd_stream.h"
 
 namespace muster {
 namespace {
@@ -27,43 +28,63 @@ Packing packing_of(std::string_view head) {
   return Packing::none;
 }
 
-// What libarchive pulls: the head that was looked at, then the rest of the stream.
-struct Input {
-  explicit Input(ByteStream& from) : stream(from) {}
-
-  ByteStream& stream;
-  std::array<char, 64 * 1024> buffer;
-  std::size_t head = 0;
-  bool head_given = false;
-  std::uint64_t taken = 0;
-  std::string failure;
-
-  // At least 512 bytes where the stream has them.
-  void fill_head() {
-    while (head < 512) {
-      const auto got = stream.read(std::span(buffer).subspan(head));
-      if (!got) failure = got.error().context;
-      if (!got || *got == 0) return;
-      head += *got;
+// The file: the head that was looked at, then the rest. A failure is its end.
+class Input final : public ByteStream {
+ public:
+  explicit Input(ByteStream& from) : from_(from) {
+    while (head_ < head_bytes_.size()) {
+      const auto got = pull(std::span(head_bytes_).subspan(head_));
+      if (got == 0) return;
+      head_ += got;
     }
   }
+  std::string_view head() const { return {head_bytes_.data(), head_}; }
+  std::uint64_t taken() const { return taken_; }
+  const std::string& failure() const { return failure_; }
 
-  static la_ssize_t pull(archive* a, void* self, const void** out) {
-    Input& input = *static_cast<Input*>(self);
-    *out = input.buffer.data();
-    if (!std::exchange(input.head_given, true)) {
-      input.taken += input.head;
-      return static_cast<la_ssize_t>(input.head);
-    }
-    const auto got =
-        input.failure.empty() ? input.stream.read(input.buffer) : Result<std::size_t>(0);
-    if (!got) {
-      input.failure = got.error().context;
-      archive_set_error(a, EIO, "%s", "the file cannot be read on");
-      return ARCHIVE_FATAL;
-    }
-    input.taken += *got;
-    return static_cast<la_ssize_t>(*got);
+  Result<std::size_t> read(std::span<char> buffer) override {
+    if (given_ == head_) return pull(buffer);
+    const std::size_t n = std::min(buffer.size(), head_ - given_);
+    std::copy_n(head_bytes_.data() + given_, n, buffer.data());
+    given_ += n;
+    return n;
+  }
+
+ private:
+  std::size_t pull(std::span<char> buffer) {
+    if (!failure_.empty()) return 0;
+    const auto got = from_.read(buffer);
+    if (!got) failure_ = got.error().context;
+    taken_ += got ? *got : 0;
+    return got ? *got : 0;
+  }
+
+  ByteStream& from_;
+  std::array<char, 512> head_bytes_;
+  std::size_t head_ = 0, given_ = 0;
+  std::uint64_t taken_ = 0;
+  std::string failure_;
+};
+
+// What libarchive pulls: the file with its packing taken off. What cannot be unpacked is the end,
+// so that everything before it comes out; the library would drop what it had unpacked so far.
+struct Unpacked {
+  std::unique_ptr<UnpackedStream> stream;
+  std::string damage = {};
+  std::array<char, 64 * 1024> buffer = {};
+  std::uint64_t given = 0;
+
+  std::size_t fill() {
+    if (!damage.empty()) return 0;
+    const auto got = stream->read(buffer);
+    if (!got) damage = got.error().context;
+    given += got ? *got : 0;
+    return got ? *got : 0;
+  }
+  static la_ssize_t pull(archive*, void* self, const void** out) {
+    Unpacked& unpacked = *static_cast<Unpacked*>(self);
+    *out = unpacked.buffer.data();
+    return static_cast<la_ssize_t>(unpacked.fill());
   }
 };
 
@@ -72,29 +93,20 @@ struct Free {
 };
 using Handle = std::unique_ptr<archive, Free>;
 
-// Exactly the one filter and the formats that the first bytes announce: a guess by the library
-// could unpack what lies inside once more.
-Handle open_archive(Packing packing, Input& input) {
+// Exactly the formats that the first bytes announce: a guess by the library could unpack what lies
+// inside once more.
+Handle open_archive(Packing packing, Unpacked& unpacked) {
   Handle handle(archive_read_new());
   archive* a = handle.get();
-  if (packing == Packing::gzip) archive_read_append_filter(a, ARCHIVE_FILTER_GZIP);
-  if (packing == Packing::zstd) archive_read_append_filter(a, ARCHIVE_FILTER_ZSTD);
-  if (packing == Packing::tar) archive_read_append_filter(a, ARCHIVE_FILTER_NONE);
+  archive_read_append_filter(a, ARCHIVE_FILTER_NONE);
   if (packing == Packing::zip) {
-    archive_read_append_filter(a, ARCHIVE_FILTER_NONE);
     archive_read_support_format_zip_streamable(a);
   } else {
     archive_read_support_format_tar(a);
   }
   if (packing == Packing::gzip || packing == Packing::zstd) archive_read_support_format_raw(a);
-  if (archive_read_open(a, &input, nullptr, &Input::pull, nullptr) != ARCHIVE_OK) return nullptr;
-  return handle;
-}
-
-std::string complaint_of(archive* a, const Input& input) {
-  if (!input.failure.empty()) return input.failure;
-  const char* text = archive_error_string(a);
-  return text ? text : "damaged";
+  const int got = archive_read_open(a, &unpacked, nullptr, &Unpacked::pull, nullptr);
+  return got == ARCHIVE_OK ? std::move(handle) : nullptr;
 }
 
 std::string name_of(archive_entry* entry, std::uint64_t number) {
@@ -105,12 +117,15 @@ std::string name_of(archive_entry* entry, std::uint64_t number) {
   return std::string(std::string_view(name).substr(0, kNameBytes));
 }
 
+using OnMember = std::function<void(ArchiveMember, ByteStream&)>;
+
 class Reading {
  public:
-  Reading(archive* a, Input& input, bool alone, std::string alone_name,
-          const std::function<void(ArchiveMember&&)>& on_member)
+  Reading(archive* a, const Input& input, Unpacked& unpacked, bool alone, std::string alone_name,
+          const OnMember& on_member)
       : archive_(a),
         input_(input),
+        unpacked_(unpacked),
         alone_(alone),
         alone_name_(std::move(alone_name)),
         on_member_(on_member) {}
@@ -119,21 +134,76 @@ class Reading {
 
  private:
   enum class Step { on, stop };
+  class Body;
   Step member(archive_entry* entry);
+  void members();
   // Why `entry` is passed over; empty: it is read, or is a folder.
   std::string_view refused(archive_entry* entry) const;
+  std::string complaint() const;
   void note(std::string text);
   void broken(std::string text);
   bool beyond_bounds();
+  void look_behind();
+  bool cut_in_heading() const;
 
   archive* archive_;
-  Input& input_;
+  const Input& input_;
+  Unpacked& unpacked_;
   bool alone_;
   std::string alone_name_;
-  const std::function<void(ArchiveMember&&)>& on_member_;
+  const OnMember& on_member_;
   ArchiveEnd end_;
   std::uint64_t seen_ = 0, inflated_ = 0, untold_ = 0;
 };
+
+// The bytes of one member.
+class Reading::Body final : public ByteStream {
+ public:
+  Body(Reading& reading, const std::string& name) : reading_(reading), name_(name) {}
+
+  Result<std::size_t> read(std::span<char> buffer) override {
+    if (ended_ || buffer.empty()) return std::size_t{0};
+    la_ssize_t got = ARCHIVE_RETRY;
+    for (int tries = 0; got == ARCHIVE_RETRY && tries < 16; ++tries) {
+      got = archive_read_data(reading_.archive_, buffer.data(), buffer.size());
+    }
+    if (got < 0) {
+      reading_.broken(fmt::format("{}: {}", name_, reading_.complaint()));
+      return stop();
+    }
+    ended_ = got == 0;
+    reading_.inflated_ += static_cast<std::uint64_t>(got);
+    if (reading_.beyond_bounds()) return stop();
+    return static_cast<std::size_t>(got);
+  }
+
+  // Reads on to the next member, so that the bounds see all that comes out.
+  void finish() {
+    std::array<char, 64 * 1024> chunk;
+    for (;;) {
+      const auto got = read(chunk);
+      if (!got || *got == 0) return;
+    }
+  }
+  bool stopped() const { return stopped_; }
+
+ private:
+  Error stop() {
+    ended_ = stopped_ = true;
+    return make_error(Errc::corrupt, "the archive ends or is damaged here");
+  }
+
+  Reading& reading_;
+  const std::string& name_;
+  bool ended_ = false, stopped_ = false;
+};
+
+std::string Reading::complaint() const {
+  if (!input_.failure().empty()) return input_.failure();
+  if (!unpacked_.damage.empty()) return unpacked_.damage;
+  const char* text = archive_error_string(archive_);
+  return text ? text : "damaged";
+}
 
 void Reading::note(std::string text) {
   if (end_.notes.size() < limits::kNotesOfLog) {
@@ -154,7 +224,7 @@ bool Reading::beyond_bounds() {
                        limits::kArchiveBytes >> 30));
     return true;
   }
-  if (inflated_ > limits::kArchiveRatioFrom && inflated_ / limits::kArchiveRatio > input_.taken) {
+  if (inflated_ > limits::kArchiveRatioFrom && inflated_ / limits::kArchiveRatio > input_.taken()) {
     broken(fmt::format("each byte of it becomes more than {}: the rest is not read",
                        limits::kArchiveRatio));
     return true;
@@ -184,55 +254,56 @@ Reading::Step Reading::member(archive_entry* entry) {
     const std::int64_t seconds = archive_entry_mtime(entry);
     if (seconds > 0 && seconds < kSane) member.modified = wall_from_ns(seconds * 1'000'000'000);
   }
-  // What is too large is read to its end all the same, so that the bounds see all that comes out.
-  bool dropped = archive_entry_size_is_set(entry) &&
-                 archive_entry_size(entry) > static_cast<la_int64_t>(limits::kArchiveMemberBytes);
-  std::array<char, 64 * 1024> chunk;
-  for (;;) {
-    const la_ssize_t got = archive_read_data(archive_, chunk.data(), chunk.size());
-    if (got == 0) break;
-    if (got == ARCHIVE_RETRY) continue;
-    if (got < 0) {
-      member.cut = true;
-      broken(fmt::format("{}: {}", member.name, complaint_of(archive_, input_)));
-      break;
-    }
-    inflated_ += static_cast<std::uint64_t>(got);
-    if (beyond_bounds()) return Step::stop;
-    if (member.bytes.size() + static_cast<std::size_t>(got) > limits::kArchiveMemberBytes) {
-      dropped = true;
-      member.bytes = {};
-    }
-    if (!dropped) member.bytes.append(chunk.data(), static_cast<std::size_t>(got));
-  }
-  const bool cut = member.cut;
-  if (dropped) {
-    note(member.name + ": too large");
-    return cut ? Step::stop : Step::on;
-  }
+  const std::string name = member.name;
+  Body body(*this, name);
   ++end_.members;
-  on_member_(std::move(member));
-  return cut ? Step::stop : Step::on;
+  on_member_(std::move(member), body);
+  body.finish();
+  return body.stopped() ? Step::stop : Step::on;
 }
 
-ArchiveEnd Reading::run() {
+void Reading::members() {
   for (;;) {
     archive_entry* entry = nullptr;
     const int got = archive_read_next_header(archive_, &entry);
-    if (got == ARCHIVE_EOF) break;
+    if (got == ARCHIVE_EOF) return;
     if (got == ARCHIVE_RETRY && ++seen_ <= limits::kArchiveMembers) continue;
     if (got != ARCHIVE_OK && got != ARCHIVE_WARN) {
-      broken(fmt::format("after {} members: {}", end_.members, complaint_of(archive_, input_)));
-      break;
+      return broken(fmt::format("after {} members: {}", end_.members, complaint()));
     }
     if (++seen_ > limits::kArchiveMembers) {
-      broken(fmt::format("it has more than {} members: the rest is not read",
-                         limits::kArchiveMembers));
-      break;
+      return broken(fmt::format("it has more than {} members: the rest is not read",
+                                limits::kArchiveMembers));
     }
     alone_ = alone_ && archive_format(archive_) == ARCHIVE_FORMAT_RAW;
-    if (member(entry) == Step::stop) break;
+    if (alone_ && cut_in_heading()) return broken("the end of the file is missing");
+    if (member(entry) == Step::stop) return;
   }
+}
+
+// Less than the first heading of a tar looks like a file that was packed alone.
+bool Reading::cut_in_heading() const {
+  constexpr std::uint64_t kHeading = 512;
+  const std::string name = to_lower(alone_name_);
+  const bool tar = name.ends_with(".tar") || name.ends_with(".tgz") || name.ends_with(".tzst");
+  return tar && unpacked_.given < kHeading && unpacked_.stream->cut();
+}
+
+// A cut may lie behind the last member, where the library does not look.
+void Reading::look_behind() {
+  constexpr int kChunks = 16;  // a tar is padded to 10 KiB
+  for (int i = 0; i < kChunks; ++i) {
+    if (unpacked_.fill() > 0) continue;
+    if (!input_.failure().empty()) return broken(input_.failure());
+    if (!unpacked_.damage.empty()) return broken(unpacked_.damage);
+    if (unpacked_.stream->cut()) broken("the end of the file is missing");
+    return;
+  }
+}
+
+ArchiveEnd Reading::run() {
+  members();
+  if (end_.whole) look_behind();
   if (seen_ == 0 && end_.whole) note("it holds nothing");
   if (untold_ > 0) end_.notes.push_back(fmt::format("{} more members were passed over", untold_));
   return std::move(end_);
@@ -254,15 +325,21 @@ bool looks_like_archive(std::string_view head) {
 }
 
 Result<ArchiveEnd> read_archive(ByteStream& stream, const std::string& name,
-                                const std::function<void(ArchiveMember&&)>& on_member) {
-  const auto input = std::make_unique<Input>(stream);
-  input->fill_head();
-  const Packing packing = packing_of(std::string_view(input->buffer.data(), input->head));
+                                const std::function<void(ArchiveMember, ByteStream&)>& on_member) {
+  auto input = std::make_unique<Input>(stream);
+  const Input& file = *input;
+  const Packing packing = packing_of(file.head());
   if (packing == Packing::none) return make_error(Errc::invalid_input, name + ": no archive");
-  const Handle handle = open_archive(packing, *input);
-  if (!handle) return make_error(Errc::corrupt, name + ": the archive cannot be opened");
+  auto plain = decompressed(std::move(input), name);
+  if (!plain) return plain.error();
+  const auto unpacked = std::make_unique<Unpacked>(Unpacked{std::move(*plain)});
+  const Handle handle = open_archive(packing, *unpacked);
+  if (!handle && !unpacked->stream->cut()) {
+    return make_error(Errc::corrupt, name + ": the archive cannot be opened");
+  }
+  if (!handle) return ArchiveEnd{0, false, {"the end of the file is missing"}};
   const bool alone = packing == Packing::gzip || packing == Packing::zstd;
-  return Reading(handle.get(), *input, alone, unpacked_name(name), on_member).run();
+  return Reading(handle.get(), file, *unpacked, alone, unpacked_name(name), on_member).run();
 }
 
 }  // namespace muster

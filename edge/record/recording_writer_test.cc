@@ -8,7 +8,7 @@
 
 #include "core/telemetry/decoder.h"
 #include "edge/os/files.h"
-#include "edge/record/zstd_stream.h"
+#include "edge/os/zstd_stream.h"
 #include "tests/support/shell.h"
 
 namespace muster {

@@ -121,7 +121,7 @@ const std::vector<Owner>& owners() {
       {"toml++/", {"edge/config/toml_document.cc"}},
       {"httplib.h", {"edge/net/"}},
       {"sqlite3.h", {"edge/store/"}},
-      {"zstd.h", {"edge/record/"}},
+      {"zstd.h", {"edge/os/", "edge/record/"}},
       {"zlib.h", {"edge/"}},
       {"archive.h", {"edge/archive/"}},
       {"archive_entry.h", {"edge/archive/"}},

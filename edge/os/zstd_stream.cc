@@ -1,4 +1,4 @@
-#include "edge/record/zstd_stream.h"
+#include "edge/os/zstd_stream.h"
 
 #include <zlib.h>
 #include <zstd.h>
@@ -39,7 +39,7 @@ class Pending {
 };
 
 // The bytes that were looked at, then the rest.
-class Plain final : public ByteStream {
+class Plain final : public UnpackedStream {
  public:
   Plain(std::unique_ptr<ByteStream> stream, std::string_view head) : stream_(std::move(stream)) {
     head_.add(head);
@@ -47,6 +47,7 @@ class Plain final : public ByteStream {
   Result<std::size_t> read(std::span<char> buffer) override {
     return head_.empty() ? stream_->read(buffer) : head_.take(buffer);
   }
+  bool cut() const override { return false; }
 
  private:
   std::unique_ptr<ByteStream> stream_;
@@ -54,7 +55,7 @@ class Plain final : public ByteStream {
 };
 
 // What both formats share: input by chunks, output that waits, the error at the end.
-class Inflating : public ByteStream {
+class Inflating : public UnpackedStream {
  public:
   Inflating(std::unique_ptr<ByteStream> stream, std::string_view head, std::string name)
       : stream_(std::move(stream)), name_(std::move(name)), input_(head) {}
@@ -74,6 +75,7 @@ class Inflating : public ByteStream {
     damage_.reset();
     return make_error(Errc::corrupt, "decompressing " + name_ + ": " + why);
   }
+  bool cut() const override { return open_; }
 
  protected:
   // Takes from input_, adds to out_; may set done_ and damage_.
@@ -87,6 +89,7 @@ class Inflating : public ByteStream {
   Pending out_;
   std::optional<std::string> damage_;
   bool done_ = false;
+  bool open_ = true;  // a frame has begun and not ended
 
  private:
   Status refill() {
@@ -124,6 +127,7 @@ class Zstd final : public Inflating {
       const std::size_t left = ZSTD_decompressStream(context_.get(), &out, &in);
       if (ZSTD_isError(left) != 0) return lose(ZSTD_getErrorName(left), in.pos);
       held_.append(buffer_.data(), out.pos);
+      open_ = left != 0;
       if (left == 0 || held_.size() > kHeldBytes) release();
       if (!out_.empty()) break;
       // Output that did not fit comes at the next call, even without input.
@@ -143,6 +147,7 @@ class Zstd final : public Inflating {
       const std::size_t left = ZSTD_decompressStream(context_.get(), &out, &none);
       if (ZSTD_isError(left) != 0) return lose(ZSTD_getErrorName(left), 0);
       held_.append(buffer_.data(), out.pos);
+      open_ = open_ && left != 0;
       if (left == 0 || held_.size() > kHeldBytes) release();
       if (out.pos < out.size) return;
     }
@@ -213,6 +218,7 @@ class Gzip final : public Inflating {
     const int result = inflate(&z_, Z_NO_FLUSH);
     out_.add(std::string_view(buffer_).substr(0, buffer_.size() - z_.avail_out));
     input_.erase(0, input_.size() - z_.avail_in);
+    open_ = result != Z_STREAM_END;
     if (result == Z_STREAM_END) {
       inflateReset(&z_);
       between_ = true;  // gzip files may be joined with cat
@@ -237,8 +243,8 @@ class Gzip final : public Inflating {
 
 }  // namespace
 
-Result<std::unique_ptr<ByteStream>> decompressed(std::unique_ptr<ByteStream> stream,
-                                                 std::string name) {
+Result<std::unique_ptr<UnpackedStream>> decompressed(std::unique_ptr<ByteStream> stream,
+                                                     std::string name) {
   std::string head(kZstdMagic.size(), '\0');
   std::size_t have = 0;
   while (have < head.size()) {
@@ -249,12 +255,12 @@ Result<std::unique_ptr<ByteStream>> decompressed(std::unique_ptr<ByteStream> str
   }
   head.resize(have);
   if (head == kZstdMagic) {
-    return std::unique_ptr<ByteStream>(new Zstd(std::move(stream), head, std::move(name)));
+    return std::unique_ptr<UnpackedStream>(new Zstd(std::move(stream), head, std::move(name)));
   }
   if (head.starts_with(kGzipMagic)) {
-    return std::unique_ptr<ByteStream>(new Gzip(std::move(stream), head, std::move(name)));
+    return std::unique_ptr<UnpackedStream>(new Gzip(std::move(stream), head, std::move(name)));
   }
-  return std::unique_ptr<ByteStream>(new Plain(std::move(stream), head));
+  return std::unique_ptr<UnpackedStream>(new Plain(std::move(stream), head));
 }
 
 }  // namespace muster

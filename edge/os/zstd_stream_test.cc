@@ -1,4 +1,4 @@
-#include "edge/record/zstd_stream.h"
+#include "edge/os/zstd_stream.h"
 
 #include <gtest/gtest.h>
 
