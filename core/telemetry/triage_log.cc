@@ -95,11 +95,15 @@ bool shows_no_save(const TriageState& s, const Wait& w) {
   return w.shape == Shape::rank0_zero && s.steps.seen && !s.steps.saving;
 }
 
+bool tells_saves(const TriageState& s) {
+  return s.steps.saving || s.steps.longest_save || s.steps.save_quote;
+}
+
 Duration still_for(const TriageState& s, const Wait& w) {
   WallTime since = w.from;
   if (steps_went_on(s, w)) since = *last_step_at(s, w);
   if (const auto at = start_at(s, w)) since = std::max(since, *at);
-  return w.last - since;
+  return std::min(w.last - since, w.length());
 }
 
 }  // namespace muster

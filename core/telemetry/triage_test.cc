@@ -174,8 +174,88 @@ const Row kRows[] = {
      "info low checkpoint_in_progress"},
     {"rank 0 apart and the log frozen short of the target",
      {},
-     [](auto& r) { r.compute(300), r.save(90), r.compute(300), r.log_step(98, 99), r.save(235); },
+     [](auto& r) {
+       r.compute(300), r.log_event(ProgressKind::save_begin), r.save(90);
+       r.log_event(ProgressKind::save_end);
+       for (int step = 90; step < 99; ++step) r.compute(20), r.log_step(step, 99);
+       r.save(235);
+     },
      "critical high collective_hang rank:0"},
+    {"the same in a log that tells no saves",
+     {},
+     [](auto& r) { r.compute(300), r.save(90), r.compute(300), r.log_step(98, 99), r.save(235); },
+     "critical low collective_hang rank:0"},
+    {"the same for ten minutes",
+     {},
+     [](auto& r) { r.compute(300), r.save(90), r.compute(300), r.log_step(98, 99), r.save(605); },
+     "critical high collective_hang rank:0"},
+    {"a save four times as long as the one before",
+     {},
+     [](auto& r) { r.compute(300), r.save(60), r.compute(300), r.save(240); },
+     "critical low collective_hang rank:0"},
+    {"a first save of six minutes, or a hang",
+     {},
+     [](auto& r) { r.compute(300), r.save(360); },
+     "warning low undetermined"},
+    {"rank 0 loads again after a crash, no log",
+     {},
+     [](auto& r) { r.compute(300), r.save(60), r.compute(60), r.all(60, 135, 0), r.save(400); },
+     "ok high checkpoint_in_progress"},
+    {"rank 5 loads again after a crash, and does not end",
+     {},
+     [](auto& r) { r.compute(300), r.save(60), r.compute(60), r.all(60, 135, 0), r.apart(700, 5); },
+     "critical low collective_hang rank:5"},
+    {"rank 5 loads again after a crash, the log is silent",
+     {},
+     [](auto& r) { r.compute(300), r.log_step(5, 99), r.all(60, 135, 0), r.apart(400, 5); },
+     "info medium undetermined"},
+    {"rank 3 is often apart, now for longer",
+     {},
+     [](auto& r) {
+       for (int i = 0; i < 3; ++i) r.compute(200), r.apart(100, 3);
+       r.compute(200), r.apart(300, 3);
+     },
+     "critical low collective_hang rank:3"},
+    {"rank 3 is often apart, now rank 4",
+     {},
+     [](auto& r) {
+       for (int i = 0; i < 3; ++i) r.compute(200), r.apart(100, 3);
+       r.compute(200), r.apart(300, 4);
+     },
+     "critical medium collective_hang rank:4"},
+    {"all spin for longer than ever, rank 0 may save elsewhere",
+     {},
+     [](auto& r) { r.compute(300), r.all(90, 192, 100), r.compute(60), r.all(300, 192, 100); },
+     "critical low collective_hang unknown:"},
+    {"all spin for longer than the saves, which look otherwise",
+     {},
+     [](auto& r) { r.compute(300), r.save(90), r.compute(60), r.all(300, 192, 100); },
+     "critical medium collective_hang unknown:"},
+    {"a small model trains just above the floor",
+     {},
+     [](auto& r) {
+       for (int i = 0; i < 9; ++i) r.all(20, 345, 97), r.all(50, 320, 97);
+       r.all(300, 315, 97);
+     },
+     "critical low collective_hang unknown:"},
+    {"a small model trains at the floor, seen from its start",
+     {},
+     [](auto& r) { r.all(2400, 250, 97); },
+     "critical low collective_hang unknown:"},
+    {"a clock that jumps an hour in a save",
+     {},
+     [](auto& r) {
+       r.compute(300), r.log_step(5, 99), r.log_event(ProgressKind::save_begin), r.save(30);
+       r.wait(std::chrono::hours(1)), r.save(30);
+     },
+     "ok high checkpoint_in_progress"},
+    {"a hang beyond a hole of the sampler",
+     {},
+     [](auto& r) {
+       r.compute(300), r.log_step(5, 99), r.apart(60, 3), r.wait(std::chrono::minutes(10));
+       r.apart(180, 3);
+     },
+     "critical high collective_hang rank:3"},
     {"rank 0 loads after a restart",
      {},
      [](auto& r) {
