@@ -249,6 +249,13 @@ const Row kRows[] = {
        r.wait(std::chrono::hours(1)), r.save(30);
      },
      "ok high checkpoint_in_progress"},
+    {"four looks, hours apart",
+     {},
+     [](auto& r) {
+       r.compute(1), r.log_step(5, 99), r.wait(std::chrono::minutes(6)), r.apart(1, 3);
+       r.wait(std::chrono::hours(1)), r.apart(1, 3), r.wait(std::chrono::hours(2)), r.apart(1, 3);
+     },
+     "critical high collective_hang rank:3"},
     {"a hang beyond a hole of the sampler",
      {},
      [](auto& r) {

@@ -12,6 +12,8 @@ constexpr Duration kRest = std::chrono::seconds(30);
 // Ticks further apart than this, and than four times their usual distance, leave a hole.
 constexpr Duration kHole = std::chrono::seconds(60);
 constexpr double kHoleFactor = 4;
+// Before that there is no usual distance: a few looks by hand, minutes or hours apart.
+constexpr std::uint32_t kGapsMin = 8;
 constexpr std::size_t kOddsKept = 16;
 // Shorter waits than this, a dip between two steps, do not say what a save of this run looks like.
 constexpr Duration kTellingWait = std::chrono::seconds(20);
@@ -30,8 +32,9 @@ void WaitTracker::measure_gap(WallTime at) {
   hole_ = {};
   if (gap <= Duration{}) return;
   const double seconds = duration_to_seconds(gap);
-  if (gap > kHole && period_s_ && seconds > kHoleFactor * *period_s_) hole_ = gap;
-  period_s_ = period_s_ ? 0.8 * *period_s_ + 0.2 * seconds : seconds;
+  const bool usual = gaps_++ < kGapsMin || seconds <= kHoleFactor * period_s_;
+  if (gap > kHole && !usual) hole_ = gap;
+  period_s_ = gaps_ == 1 ? seconds : 0.8 * period_s_ + 0.2 * seconds;
 }
 
 void WaitTracker::observe(const TickVerdict& tick, WallTime at, Trust trust) {

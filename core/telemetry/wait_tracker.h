@@ -72,8 +72,9 @@ class WaitTracker {
   std::optional<SeriesId> odd_candidate_;
   std::optional<SeriesId> run_odd_;  // of the newest one_zero tick
   std::optional<WallTime> newest_;
-  std::optional<double> period_s_;  // smoothed distance of ticks
-  Duration hole_{};                 // before the newest tick; zero where it came in time
+  double period_s_ = 0;     // smoothed distance of ticks
+  std::uint32_t gaps_ = 0;  // distances seen
+  Duration hole_{};         // before the newest tick; zero where it came in time
   std::optional<WallTime> rest_since_;
   bool rested_ = false;                 // for long enough, since the newest work
   std::uint16_t healthy_shapes_ = 0;    // a bit for each Shape
