@@ -81,6 +81,7 @@ TickInput input_of(const TriageState& s, SeriesId id) {
   in.id = id;
   in.level = series.bands.level_of(series.power());
   in.util_percent = series.util();
+  in.may_spin = series.power().has_value() && series.power().value() <= series.bands.spin_max_w;
   in.whole_node = who.kind == SeriesKind::node;
   in.rank0 = who.rank ? *who.rank == 0 : who.index && *who.index == 0;
   const double proof = who.kind == SeriesKind::node ? 0.6 : 0.5;

@@ -410,6 +410,42 @@ void add_idle(const TriageState& s, Report& report) {
   report.findings.push_back(std::move(f));
 }
 
+// One rank at 0 % while the others are busy above the floor: no hang by the power rule, and no
+// queue that runs dry. Where the step log stands still as well it is more than a hint.
+void add_apart_above_floor(const TriageState& s, Report& report) {
+  if (!s.segment || !s.segment->odd || !s.segment->odd_steady) return;
+  const PhaseSegment& now = s.segment->segment;
+  Wait w;
+  w.from = w.resumed = now.from;
+  w.last = now.to;
+  w.ticks = w.odd_ticks = s.segment->ticks;
+  w.after_work = true;
+  w.shape = now.shape;
+  w.odd = s.segment->odd;
+  if (now.phase != Phase::waiting || !one_rank_shape(w)) return;
+  const WaitLimit limit = wait_limit(s, w);
+  const bool may_save = limit.saving || w.shape == Shape::rank0_zero;
+  const Duration hint = may_save ? std::max<Duration>(kLongSave, limit.known.value_or(Duration{}))
+                                 : s.options.min_hang;
+  const bool frozen = steps_frozen(s, w) && still_for(s, w) >= std::max(kUnknownSave, limit.limit);
+  if (w.length() < hint && !frozen) return;
+  if (is_over(s, w) || is_starting(s, w) || steps_went_on(s, w)) return;
+  Finding f;
+  f.severity = frozen ? Severity::critical : Severity::warning;
+  f.confidence = frozen ? Confidence::medium : Confidence::low;
+  f.cause = frozen ? Cause::collective_hang : Cause::undetermined;
+  f.since = w.from;
+  if (frozen) f.culprits = {s.blame(*w.odd)};
+  f.summary = fmt::format(
+      "{} at 0 % while all others are busy, above the power floor ({}), for {}{}", s.label(*w.odd),
+      power_text(s), format_duration(w.length()), frozen ? "; the step log stands still" : "");
+  add_step_evidence(s, f);
+  f.actions = {Action::collect_evidence};
+  f.next = frozen ? "stacks of that rank and of one that waits, before anything is killed"
+                  : what_decides(s);
+  report.findings.push_back(std::move(f));
+}
+
 void add_middle_band(const TriageState& s, Report& report) {
   if (!s.segment || s.segment->ticks < 5) return;
   const PhaseSegment& now = s.segment->segment;
@@ -436,16 +472,6 @@ void add_middle_band(const TriageState& s, Report& report) {
         power_text(s), length);
     f.actions = {Action::watch, Action::recheck};
     f.next = "if it lasts: overlap of communication fails, or the job is small for its GPUs";
-  } else if (now.phase == Phase::waiting && now.shape == Shape::one_zero && s.segment->odd &&
-             now.to - now.from >= s.options.min_hang) {
-    // Above the floor, so it is no hang by this rule; and no queue that runs dry.
-    f.severity = Severity::warning;
-    f.confidence = Confidence::low;
-    f.cause = Cause::undetermined;
-    f.summary = fmt::format("{} at 0 % while all others are busy at middle power ({}) for {}",
-                            s.label(*s.segment->odd), power_text(s), length);
-    f.actions = {Action::collect_evidence};
-    f.next = "stacks of that rank and of one that waits: does anything move?";
   } else if (now.phase == Phase::waiting && now.shape == Shape::one_busy && s.segment->odd &&
              now.to - now.from >= s.options.min_hang) {
     f.severity = Severity::warning;
@@ -514,6 +540,7 @@ void add_wait_findings(const TriageState& s, Report& report) {
   } else {
     add_idle(s, report);
     add_middle_band(s, report);
+    add_apart_above_floor(s, report);
     if (s.waits.newest_healthy() && s.waits.newest_healthy()->shape == Shape::rank0_zero) {
       const Wait& w = *s.waits.newest_healthy();
       report.findings.push_back(save_finding(s, w, wait_limit(s, w), false));
