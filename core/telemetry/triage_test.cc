@@ -333,6 +333,41 @@ const Row kRows[] = {
        });
      },
      "warning low undetermined"},
+    {"a hard cap: spinning draws what work does",
+     {.limit_w = 250},
+     [](auto& r) { r.all(300, 240, 100), r.apart(200, 3); },
+     "warning low undetermined"},
+    {"a hard cap, and the log stands still",
+     {.limit_w = 250},
+     [](auto& r) {
+       for (int step = 0; step < 30; ++step) r.all(10, 240, 100), r.log_step(step, 99);
+       r.apart(700, 3);
+     },
+     "critical medium collective_hang rank:3"},
+    {"a hard cap, and the log goes on",
+     {.limit_w = 250},
+     [](auto& r) {
+       for (int step = 0; step < 30; ++step) r.all(10, 240, 100), r.log_step(step, 99);
+       for (int step = 30; step < 60; ++step) r.apart(10, 3), r.log_step(step, 99);
+     },
+     "healthy"},
+    {"a hard cap, a save",
+     {.limit_w = 250},
+     [](auto& r) { r.all(300, 240, 100), r.save(200); },
+     "healthy"},
+    {"a hard cap, a save that does not end",
+     {.limit_w = 250},
+     [](auto& r) { r.all(300, 240, 100), r.save(400); },
+     "warning low undetermined"},
+    {"one of other work has ended beside full power",
+     {},
+     [](auto& r) {
+       r.compute(300);
+       r.play(900, [](int k) {
+         return SimulatedRun::Gpu{k == 5 ? 190.0 : 985.0, k == 5 ? 0.0 : 100.0};
+       });
+     },
+     "healthy"},
     {"communication", {}, [](auto& r) { r.all(120, 640, 100); }, "info medium communication_bound"},
     {"idle", {}, [](auto& r) { r.compute(60), r.all(120, 135, 0); }, "info medium gpus_idle"},
     {"one GPU far below its peers",
