@@ -86,6 +86,14 @@ bool is_starting(const TriageState& s, const Wait& w) {
   return s.steps.steps > 0 || !w.after_work;
 }
 
+bool may_start_again(const TriageState& s, const Wait& w) {
+  if (!w.rest_from) return false;
+  // A save by all ranks that the log tells is no restart; last words of a crash come at once.
+  const auto heard = heard_at(s);
+  const bool went_on = heard && log_clock(s, w) == LogClock::fits && *heard > *w.rest_from + 30s;
+  return !went_on || s.steps.starting;
+}
+
 // Power alone, without a sign that somebody spins, is rest then, however long.
 bool is_over(const TriageState& s, const Wait& w) {
   return s.steps.complete() && (w.shape == Shape::none || w.length() < kStartUp);

@@ -103,6 +103,9 @@ bool steps_went_on(const TriageState& s, const Wait& w);
 bool steps_frozen(const TriageState& s, const Wait& w);
 // The run starts (again): such lines are newer than its steps, by no more than a start may take.
 bool is_starting(const TriageState& s, const Wait& w);
+// Nothing ran anywhere before the wait, and the log does not tell that it went on: a run that
+// starts again loads like that.
+bool may_start_again(const TriageState& s, const Wait& w);
 // The log says that the run is complete, and what is left of it has not lasted far too long.
 bool is_over(const TriageState& s, const Wait& w);
 // One rank is apart as in a save, and a log is there that shows no open save.

@@ -199,8 +199,21 @@ const Row kRows[] = {
      "warning low undetermined"},
     {"rank 0 loads again after a crash, no log",
      {},
+     [](auto& r) { r.compute(300), r.save(60), r.compute(60), r.all(60, 135, 0), r.save(280); },
+     "info medium undetermined"},
+    {"rank 0 loads again after a crash for long, no log",
+     {},
      [](auto& r) { r.compute(300), r.save(60), r.compute(60), r.all(60, 135, 0), r.save(400); },
-     "ok high checkpoint_in_progress"},
+     "warning low undetermined"},
+    {"all ranks save, the log tells it, then rank 5 is apart",
+     {},
+     [](auto& r) {
+       r.compute(300);
+       for (int step = 1; step < 9; ++step) r.compute(20), r.log_step(step, 99);
+       r.log_event(ProgressKind::save_begin), r.all(60, 135, 0);
+       r.log_event(ProgressKind::save_end), r.apart(200, 5);
+     },
+     "critical high collective_hang rank:5"},
     {"rank 5 loads again after a crash, and does not end",
      {},
      [](auto& r) { r.compute(300), r.save(60), r.compute(60), r.all(60, 135, 0), r.apart(700, 5); },
@@ -208,7 +221,7 @@ const Row kRows[] = {
     {"rank 5 loads again after a crash, the log is silent",
      {},
      [](auto& r) { r.compute(300), r.log_step(5, 99), r.all(60, 135, 0), r.apart(400, 5); },
-     "info medium undetermined"},
+     "warning low undetermined"},
     {"rank 3 is often apart, now for longer",
      {},
      [](auto& r) {
@@ -227,6 +240,20 @@ const Row kRows[] = {
      {},
      [](auto& r) { r.compute(300), r.all(90, 192, 100), r.compute(60), r.all(300, 192, 100); },
      "critical low collective_hang unknown:"},
+    {"all spin, and the log has never told a save",
+     {},
+     [](auto& r) { r.compute(300), r.log_step(5, 99), r.all(300, 192, 100); },
+     "critical low collective_hang unknown:"},
+    {"rank 3 is often apart, now for longer, and the log is silent",
+     {},
+     [](auto& r) {
+       for (int i = 0; i < 3; ++i) {
+         for (int step = 1; step < 9; ++step) r.compute(20), r.log_step(i * 9 + step, 99);
+         r.apart(100, 3);
+       }
+       r.compute(20), r.log_step(90, 99), r.apart(300, 3);
+     },
+     "critical low collective_hang rank:3"},
     {"all spin for longer than the saves, which look otherwise",
      {},
      [](auto& r) { r.compute(300), r.save(90), r.compute(60), r.all(300, 192, 100); },
@@ -354,7 +381,7 @@ const Row kRows[] = {
     {"a hard cap, a save",
      {.limit_w = 250},
      [](auto& r) { r.all(300, 240, 100), r.save(200); },
-     "healthy"},
+     "info low undetermined"},
     {"a hard cap, a save that does not end",
      {.limit_w = 250},
      [](auto& r) { r.all(300, 240, 100), r.save(400); },
@@ -524,8 +551,12 @@ TEST(Triage, ALogThatFallsSilentAtFullPower) {
       {"silent", 30s, [](auto& r) { r.compute(1200); }, "warning medium undetermined unknown:"},
       {"silent, not calibrated",
        {},
-       [](auto& r) { r.compute(1200); },
+       [](auto& r) { r.compute(1100); },
        "info low undetermined unknown:"},
+      {"silent for very long, not calibrated",
+       {},
+       [](auto& r) { r.compute(1210); },
+       "warning low undetermined unknown:"},
       {"known to be silent for longer", 450s, [](auto& r) { r.compute(1200); }, "healthy"},
       {"an evaluation that is told", 30s,
        [](auto& r) { r.log_event(ProgressKind::eval_begin), r.compute(1200); }, "healthy"},
@@ -535,7 +566,7 @@ TEST(Triage, ALogThatFallsSilentAtFullPower) {
        "healthy"},
       {"restarted after a long silence, not calibrated",
        {},
-       [](auto& r) { r.compute(1200), r.log_event(ProgressKind::restarted), r.compute(1200); },
+       [](auto& r) { r.compute(1200), r.log_event(ProgressKind::restarted), r.compute(1100); },
        "info low undetermined unknown:"},
       {"an end of the evaluation", 30s,
        [](auto& r) {

@@ -106,8 +106,12 @@ bool below_work(const TriageState& s) {
 // Why a frozen step log does not make it sure; empty where it does.
 std::string_view doubt_of_log(const TriageState& s, const Wait& w) {
   if (w.length() >= kUnknownSave) return {};
-  if (w.after_rest) return "a run that starts again looks the same";
-  if (looks_like_save(w) && !tells_saves(s)) {
+  if (may_start_again(s, w)) return "a run that starts again looks the same";
+  const bool known = s.waits.looked_healthy(w);
+  if (w.shape == Shape::one_zero && known) return "waits of this run that ended looked the same";
+  // Rank 0 may save on a host that is not seen here: then all that are seen spin.
+  const bool elsewhere = w.shape == Shape::all_spinning && (known || !s.waits.newest_healthy());
+  if ((looks_like_save(w) || elsewhere) && !tells_saves(s)) {
     return "a save looks the same, and the step log has never told one";
   }
   return {};
@@ -122,7 +126,7 @@ std::string_view doubt_of_power(const TriageState& s, const Wait& w, const WaitL
   if (sparse || w.unbroken() < std::min(limit.limit, w.length())) return "much of it was not seen";
   if (w.shape == Shape::all_spinning && !w.after_work) return "no work of this run was seen yet";
   // Compilation and loading before work.
-  const bool fresh = !w.after_work || w.after_rest;
+  const bool fresh = !w.after_work || may_start_again(s, w);
   if (fresh && w.length() < kStartUp) return "a run that starts looks the same";
   if (w.shape == Shape::rank0_zero && !limit.known && w.length() < kStartUp) {
     return "a save looks the same";
@@ -144,7 +148,7 @@ std::string_view hang_doubt(const TriageState& s, const Wait& w, const WaitLimit
 Confidence hang_confidence(const TriageState& s, const Wait& w, const WaitLimit& limit) {
   if (!hang_doubt(s, w, limit).empty()) return Confidence::low;
   const bool proven =
-      w.shape != Shape::none && below_work(s) && !(w.after_rest && w.length() < kStartUp);
+      w.shape != Shape::none && below_work(s) && !(may_start_again(s, w) && w.length() < kStartUp);
   return steps_frozen(s, w) && proven ? Confidence::high : Confidence::medium;
 }
 
@@ -250,7 +254,7 @@ Finding save_finding(const TriageState& s, const Wait& w, const WaitLimit& limit
 // Rank 0 is apart for longer than a save of this run is known to take, or than most saves do, and
 // nobody says that it saves.
 bool is_long_save(const Wait& w, const WaitLimit& limit) {
-  if (limit.saving || w.shape != Shape::rank0_zero || !w.after_work || w.after_rest) return false;
+  if (limit.saving || w.shape != Shape::rank0_zero || !w.after_work) return false;
   return w.length() >= std::max<Duration>(kLongSave, limit.known.value_or(Duration{}) + 30s);
 }
 
@@ -266,6 +270,27 @@ Finding long_save_finding(const TriageState& s, const Wait& w, const WaitLimit& 
   add_odd_evidence(s, w, f);
   f.actions = {Action::watch, Action::collect_evidence};
   f.next = what_decides(s);
+  return f;
+}
+
+// Nothing ran, and now some GPUs spin and others do not: the run loads, or hangs as it begins.
+Finding start_again_finding(const TriageState& s, const Wait& w, const WaitLimit& limit) {
+  const bool is_long = w.length() >= kLongSave;
+  Finding f;
+  f.severity = is_long ? Severity::warning : Severity::info;
+  f.confidence = is_long ? Confidence::low : Confidence::medium;
+  f.cause = Cause::undetermined;
+  f.since = w.from;
+  f.summary = fmt::format(
+      "nothing ran for {}; since then {}; power floor ({}) for {}: a run that starts again, or a "
+      "hang; {}",
+      format_duration(w.from - *w.rest_from), shape_text(s, w), power_text(s),
+      format_duration(w.length()), limit_text(limit));
+  add_odd_evidence(s, w, f);
+  add_step_evidence(s, f);
+  f.actions = {Action::watch};
+  f.next = is_long ? what_decides(s)
+                   : fmt::format("watch on; a hang is called at {}", format_duration(limit.limit));
   return f;
 }
 
@@ -357,6 +382,8 @@ void add_open_wait(const TriageState& s, Report& report) {
     report.notes.push_back("power is at the floor while the step log goes on: no hang");
   } else if (is_starting(s, w)) {
     report.findings.push_back(starting_finding(s, w, limit));
+  } else if (!limit.saving && may_start_again(s, w)) {
+    report.findings.push_back(start_again_finding(s, w, limit));
   } else if (is_long_save(w, limit)) {
     report.findings.push_back(long_save_finding(s, w, limit));
   } else if (limit.saving || (w.shape == Shape::rank0_zero &&
@@ -428,10 +455,11 @@ void add_apart_above_floor(const TriageState& s, Report& report) {
   const Duration hint = may_save ? std::max<Duration>(kLongSave, limit.known.value_or(Duration{}))
                                  : s.options.min_hang;
   const bool frozen = steps_frozen(s, w) && still_for(s, w) >= std::max(kUnknownSave, limit.limit);
-  if (w.length() < hint && !frozen) return;
+  if (w.length() < s.options.min_hang) return;
+  const bool waits = w.length() >= hint || frozen;
   if (is_over(s, w) || is_starting(s, w) || steps_went_on(s, w)) return;
   Finding f;
-  f.severity = frozen ? Severity::critical : Severity::warning;
+  f.severity = frozen ? Severity::critical : waits ? Severity::warning : Severity::info;
   f.confidence = frozen ? Confidence::medium : Confidence::low;
   f.cause = frozen ? Cause::collective_hang : Cause::undetermined;
   f.since = w.from;
@@ -524,7 +552,7 @@ WaitLimit wait_limit(const TriageState& s, const Wait& wait) {
   if (!wait.after_work && s.steps.steps == 0) {
     out.limit = std::max(out.limit, s.steps.seen ? kStartUp : kUnknownSave);
   }
-  if (wait.after_rest) out.limit = std::max(out.limit, kUnknownSave);  // it may load again
+  if (may_start_again(s, wait)) out.limit = std::max(out.limit, kUnknownSave);
   if (is_starting(s, wait)) out.limit = std::max(out.limit, kStartUp);
   return out;
 }

@@ -33,8 +33,15 @@ void WaitTracker::measure_gap(WallTime at) {
   if (gap <= Duration{}) return;
   const double seconds = duration_to_seconds(gap);
   const bool usual = gaps_++ < kGapsMin || seconds <= kHoleFactor * period_s_;
-  if (gap > kHole && !usual) hole_ = gap;
+  if (gap > kHole && !usual) {
+    hole_ = newest_hole_ = gap;
+    hole_to_ = at;
+  }
   period_s_ = gaps_ == 1 ? seconds : 0.8 * period_s_ + 0.2 * seconds;
+}
+
+Duration WaitTracker::unseen_since(WallTime at) const {
+  return std::clamp<Duration>(hole_to_ - at, Duration{}, newest_hole_);
 }
 
 void WaitTracker::observe(const TickVerdict& tick, WallTime at, Trust trust) {
@@ -46,7 +53,7 @@ void WaitTracker::observe(const TickVerdict& tick, WallTime at, Trust trust) {
       doubtful_->unseen += hole_;
     }
     rest_since_.reset();
-    rested_ = false;
+    rested_.reset();
     const bool lasted = doubtful_ && at - doubtful_->last >= kSureWork;
     if (doubtful_ && (lasted || (open_ && trust == Trust::yes))) {
       learn(*doubtful_);
@@ -64,7 +71,7 @@ void WaitTracker::observe(const TickVerdict& tick, WallTime at, Trust trust) {
     if (tick.phase == Phase::idle || tick.phase == Phase::context_idle) {
       open_.reset();
       if (!rest_since_) rest_since_ = at;
-      rested_ = rested_ || at - *rest_since_ >= kRest;
+      if (!rested_ && at - *rest_since_ >= kRest) rested_ = rest_since_;
     }
     return;
   }
@@ -73,7 +80,7 @@ void WaitTracker::observe(const TickVerdict& tick, WallTime at, Trust trust) {
     open_ = Wait{};
     open_->from = open_->last = open_->resumed = at;
     open_->after_work = last_busy_.has_value();
-    open_->after_rest = rested_;
+    open_->rest_from = rested_;
     hole_ = {};
     shapes_.fill(0);
     odd_balance_ = 0;

@@ -18,7 +18,8 @@ struct Wait {
   Duration unseen{};        // holes: far longer than the distance of ticks, or a clock that jumped
   WallTime resumed{};       // first tick after the newest hole; `from` where there is none
   bool after_work = false;  // work was seen before it
-  bool after_rest = false;  // between that work and it nothing ran anywhere, for half a minute
+  // Between that work and it nothing ran anywhere for half a minute or more, from here on.
+  std::optional<WallTime> rest_from;
   Shape shape = Shape::none;    // the most frequent
   std::optional<SeriesId> odd;  // the one that was odd in most ticks of a one-rank shape
   std::uint32_t odd_ticks = 0;
@@ -49,6 +50,8 @@ class WaitTracker {
   std::optional<Duration> longest_healthy() const { return longest_; }
   // Whether a healthy wait looked like this one: the shape, and the rank where one is apart.
   bool looked_healthy(const Wait& wait) const;
+  // How much of the time since then was not seen, as far as the newest hole tells.
+  Duration unseen_since(WallTime at) const;
   // Healthy waits in the shape of a save: how many, how long together.
   std::uint32_t save_count() const { return save_count_; }
   Duration save_total() const { return save_total_; }
@@ -75,8 +78,10 @@ class WaitTracker {
   double period_s_ = 0;     // smoothed distance of ticks
   std::uint32_t gaps_ = 0;  // distances seen
   Duration hole_{};         // before the newest tick; zero where it came in time
+  WallTime hole_to_{};      // the end of the newest one
+  Duration newest_hole_{};
   std::optional<WallTime> rest_since_;
-  bool rested_ = false;                 // for long enough, since the newest work
+  std::optional<WallTime> rested_;      // since the newest work, for long enough
   std::uint16_t healthy_shapes_ = 0;    // a bit for each Shape
   std::vector<SeriesId> healthy_odds_;  // ranks that were apart in healthy waits
 };
