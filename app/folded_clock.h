@@ -23,8 +23,8 @@ class FoldedClock {
     }
     WallTime moment = at + ahead_;
     const Duration back = *last_ - moment;
-    // Less than the hour by how long nothing came.
-    if (same && back > 55min && back <= 60min) {
+    // Less than the hour by how long nothing came, a quarter of an hour at most.
+    if (same && back > 45min && back <= 60min) {
       ahead_ += 60min;
       moment += 60min;
       folded_ = true;

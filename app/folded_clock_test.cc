@@ -27,8 +27,8 @@ TEST(FoldedClock, CountsOnWhereAnHourComesTwice) {
       {"set back a day", {24h, 25h, 1h}, true, {24h, 25h, 1h}},
       {"an hour, of another series", {0s, 3600s, 0s, 1s}, false, {0s, 3600s, 0s, 1s}},
       {"an hour", {0s, 3599s, 0s, 1s, 2s}, true, {0s, 3599s, 3600s, 3601s, 3602s}},
-      {"an hour, 5 min after the newest", {3600s, 299s}, true, {3600s, 3899s}},
-      {"an hour, 6 min after the newest", {3600s, 361s}, true, {3600s, 361s}},
+      {"an hour, 14 min after the newest", {3600s, 899s}, true, {3600s, 4499s}},
+      {"an hour, 15 min after the newest", {3600s, 901s}, true, {3600s, 901s}},
       {"and the next day", {3599s, 0s, 25h}, true, {3599s, 3600s, 25h}},
       {"a zone with rules", {3599s, 0s, 3599s, 7200s}, true, {3599s, 3600s, 7199s, 7200s}},
   };

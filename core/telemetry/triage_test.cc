@@ -371,6 +371,13 @@ const Row kRows[] = {
        r.apart(700, 3);
      },
      "critical medium collective_hang rank:3"},
+    {"a hard cap, the log four minutes ahead",
+     {.limit_w = 250, .log_ahead = std::chrono::minutes(4)},
+     [](auto& r) {
+       for (int step = 0; step < 30; ++step) r.all(10, 240, 100), r.log_step(step, 99);
+       r.apart(900, 3);
+     },
+     "critical medium collective_hang rank:3"},
     {"a hard cap, and the log goes on",
      {.limit_w = 250},
      [](auto& r) {

@@ -454,10 +454,11 @@ void add_apart_above_floor(const TriageState& s, Report& report) {
   const bool may_save = limit.saving || w.shape == Shape::rank0_zero;
   const Duration hint = may_save ? std::max<Duration>(kLongSave, limit.known.value_or(Duration{}))
                                  : s.options.min_hang;
-  const bool frozen = steps_frozen(s, w) && still_for(s, w) >= std::max(kUnknownSave, limit.limit);
-  if (w.length() < s.options.min_hang) return;
-  const bool waits = w.length() >= hint || frozen;
-  if (is_over(s, w) || is_starting(s, w) || steps_went_on(s, w)) return;
+  const Duration still = still_for(s, w);  // steps that go on make it short
+  const bool frozen = steps_frozen(s, w) && still >= std::max(kUnknownSave, limit.limit);
+  if (still < s.options.min_hang) return;
+  const bool waits = still >= hint || frozen;
+  if (is_over(s, w) || is_starting(s, w)) return;
   Finding f;
   f.severity = frozen ? Severity::critical : waits ? Severity::warning : Severity::info;
   f.confidence = frozen ? Confidence::medium : Confidence::low;
