@@ -31,11 +31,11 @@
 // well below the power of this run's work. Time that nobody saw does not count.
 //
 // A step log, when given, decides (a save only where it tells saves): steps that go on mean no
-// hang, an open save gets the time of a save, a frozen step makes a hang sure; after a line of a restart
-// or of its end the run gets half an hour. Its times count only where they fit the telemetry: a log
-// that ends after the newest sample, or long before the floor began, is of another zone. A log that
-// falls silent while power stays at work is no hang by this rule; it is told apart, at medium
-// confidence where a calibration knows how long healthy silences are.
+// hang, an open save gets the time of a save, a frozen step makes a hang sure; after a line of a
+// restart or of its end the run gets half an hour. Its times count only where they fit the
+// telemetry: a log that ends after the newest sample, or long before the floor began, is of another
+// zone. A log that falls silent while power stays at work is no hang by this rule; it is told
+// apart, at medium confidence where a calibration knows how long healthy silences are.
 //
 // One rank at 0 % beside busy ones above the floor (a cap so low that spinning reaches the power of
 // work) is a hint, and a hang where the step log stands still for ten minutes too.
