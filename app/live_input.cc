@@ -92,7 +92,7 @@ class TailInput final : public LiveInput {
       bytes = head_;
     }
     if (progress_) {
-      ZonedProgress sink(target.log(), zone());
+      ZonedProgress sink(target.log(), zone(), log_clock_);
       progress_->feed(bytes, sink);
     } else {
       RowClock& clock = *row_clock_;
@@ -138,6 +138,7 @@ class TailInput final : public LiveInput {
   std::unique_ptr<Decoder> decoder_;
   std::unique_ptr<ProgressDecoder> progress_;
   std::optional<RowClock> row_clock_;
+  LogClockState log_clock_;
   std::uint64_t taken_ = 0, id_ = 0;
   bool pipe_ = false;
   std::optional<Error> rejected_;  // what it is was looked at once

@@ -202,7 +202,8 @@ class Reader {
 
   void read_log(Opened& in) {
     target_.begin_log(in.spec.text);
-    ZonedProgress sink(target_.log(), zone_of(in.spec.host));
+    LogClockState clock;
+    ZonedProgress sink(target_.log(), zone_of(in.spec.host), clock);
     ProgressDecoder decoder;
     decoder.feed(in.head, sink);
     std::string buffer(kHeadBytes * 8, '\0');
@@ -289,6 +290,11 @@ class Reader {
                                  "a duration can be told");
       }
       if (input->clock().saw_no_zone()) no_zone_ = true;
+      if (input->clock().folded()) {
+        summary_.notes.push_back(input->spec().text +
+                                 ": its clock shows an hour twice (end of summer time); times are "
+                                 "counted on from there");
+      }
     }
     if (!no_zone_) return;
     const TimeZone* zone = zone_of("");

@@ -84,6 +84,22 @@ TEST(Sources, AreMergedByTimeAndOfOneMomentInTheirOrder) {
   EXPECT_EQ(out.rows, expected);
 }
 
+// Two hosts of one zone show the hour twice, each in its own file.
+TEST(Sources, GoOnWhereSummerTimeEnds) {
+  const auto twice = csv(0, 3600, 10) + csv(0, 3600, 10).substr(csv(0, 0).size());
+  MemoryFiles files;
+  files.add("a.csv", twice);
+  files.add("b.csv", twice);
+  Collect out;
+  const auto summary = read({"a.csv", "b.csv"}, files, out);
+  ASSERT_TRUE(summary);
+  EXPECT_TRUE(out.ordered);
+  ASSERT_EQ(out.rows.size(), 1440u);
+  EXPECT_EQ(out.rows[1438], "a.csv:721");
+  EXPECT_EQ(out.rows[1439], "b.csv:721");
+  EXPECT_NE(summary->notes[2].find("an hour twice"), std::string::npos) << summary->notes[2];
+}
+
 TEST(Sources, MayBeManyMoreThanAProcessMayHoldAtFirst) {
   const TemporaryFolder folder;
   for (int i = 0; i < 1100; ++i) folder.write(fmt::format("n{}.csv", i), csv(i % 7, 40));

@@ -4,14 +4,29 @@
 
 namespace muster {
 
+namespace {
+
+// Tells the series of one input apart.
+std::size_t identity_of(const SeriesKey& key) {
+  const std::hash<std::string_view> text;
+  return text(key.host) * 31 + text(key.uuid) * 37 + text(key.pci) * 41 + text(key.device) * 43 +
+         static_cast<std::size_t>(key.index.value_or(-1)) * 47 +
+         static_cast<std::size_t>(key.rank.value_or(-1)) * 53;
+}
+
+}  // namespace
+
 WallTime RowClock::stamp(const TelemetryRow& row) {
   if (!row.at) {
     // Rows without any time keep their order and nothing else: durations stay zero.
     return fallback_ + Duration(++undated_);
   }
   if (row.at_has_zone) return *row.at;
+  if (!zoneless_) first_ = identity_of(row.key);
   zoneless_ = true;
-  return zone_ != nullptr ? zone_->to_utc(*row.at) : *row.at;
+  const WallTime at = zone_ != nullptr ? zone_->to_utc(*row.at) : *row.at;
+  const bool older = folded_.is_older(at);
+  return folded_.on(at, older && identity_of(row.key) == first_);
 }
 
 // Hands rows on, or keeps them until their turn.

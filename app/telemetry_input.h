@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "app/folded_clock.h"
 #include "app/owned_row.h"
 #include "app/sources.h"
 
@@ -18,12 +19,15 @@ class RowClock {
   WallTime stamp(const TelemetryRow& row);
   bool saw_no_time() const { return undated_ > 0; }
   bool saw_no_zone() const { return zoneless_; }
+  bool folded() const { return folded_.folded(); }
 
  private:
   WallTime fallback_;
   const TimeZone* zone_;
   std::int64_t undated_ = 0;
   bool zoneless_ = false;
+  FoldedClock folded_;
+  std::size_t first_ = 0;  // identity of the series that spoke first
 };
 
 // One telemetry input that is read a chunk at a time, so that several can be merged by time.

@@ -69,8 +69,9 @@ class Walk {
   void finish(TraceInput& out) {
     out.blind = std::move(blind_);
     out.blind.insert(out.blind.end(), folders_.blind.begin(), folders_.blind.end());
+    const std::size_t more = folders_.not_noted();
     out.notes = std::move(folders_.notes);
-    if (const std::size_t more = folders_.not_noted(); more != 0) {
+    if (more != 0) {
       out.notes.push_back(
           fmt::format("and {} more links, pipes, sockets and devices were not read", more));
     }

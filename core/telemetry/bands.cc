@@ -30,13 +30,17 @@ double under_cap(double scaled_w, double uncapped_w, double above_w) {
 // H100, 192 of 330 W on B300, 78 of 120 W on A100).
 constexpr double kSpinShare = 0.8;
 
+double spin_of(const GpuModel& model) {
+  return kSpinShare * model.wait_max * model.limit_w;
+}
+
 Bands scaled(const GpuModel& model, double limit_w, std::string_view source) {
   const double compute_min_w = model.compute_min * limit_w;
-  const double wait_max_w = under_cap(model.wait_max * limit_w,
-                                      kSpinShare * model.wait_max * model.limit_w, compute_min_w);
+  const double spin_max_w = spin_of(model);
+  const double wait_max_w = under_cap(model.wait_max * limit_w, spin_max_w, compute_min_w);
   const double idle_max_w =
       under_cap(model.idle_max * limit_w, model.idle_max * model.limit_w, wait_max_w);
-  return {true, idle_max_w, wait_max_w, compute_min_w, limit_w, source, false};
+  return {true, idle_max_w, wait_max_w, compute_min_w, spin_max_w, limit_w, source, false};
 }
 
 // How far bands learned at one limit must be stretched for another: 1 for the same.
@@ -84,6 +88,7 @@ PowerLevel Bands::level_of(Reading power_w) const {
 
 Bands bands_for(const SeriesIdentity& who, Reading limit_w, double reference_w,
                 const Calibration& calibration) {
+  const GpuModel* model = who.kind == SeriesKind::gpu ? find_gpu_model(who.name) : nullptr;
   if (const CalibratedBands* c = calibrated(who, calibration, limit_w.value_or(0))) {
     const double scale = c->limit_w && *c->limit_w > 0 && limit_w.value_or(0) > 0
                              ? limit_w.value() / *c->limit_w
@@ -94,11 +99,11 @@ Bands bands_for(const SeriesIdentity& who, Reading limit_w, double reference_w,
             under_cap(c->idle_max_w * scale, c->idle_max_w, wait_max_w),
             wait_max_w,
             compute_min_w,
+            std::max(c->wait_max_w, model != nullptr ? spin_of(*model) : 0),
             c->limit_w.value_or(c->compute_w) * scale,
             "calibration",
             false};
   }
-  const GpuModel* model = who.kind == SeriesKind::gpu ? find_gpu_model(who.name) : nullptr;
   if (limit_w.has_value() && limit_w.value() > 0) {
     return scaled(model != nullptr ? *model : kAnyModel, limit_w.value(),
                   model != nullptr ? "defaults of the model" : "generic shares of the limit");
@@ -110,6 +115,7 @@ Bands bands_for(const SeriesIdentity& who, Reading limit_w, double reference_w,
           0,
           (node ? kNodeFloor : kRelativeFloor) * reference_w,
           (node ? kNodeCompute : kRelativeCompute) * reference_w,
+          0,
           reference_w,
           "shares of this run's own compute level",
           true};

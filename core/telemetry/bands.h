@@ -16,6 +16,9 @@ enum class PowerLevel : std::uint8_t { none, idle, floor, mid, high };
 struct Bands {
   bool known = false;
   double idle_max_w = 0, wait_max_w = 0, compute_min_w = 0;
+  // Kernels that only spin reach up to here, whatever the limit: under a hard cap that is as much
+  // as work draws (152 W on an H100 capped to 200). 0: not known.
+  double spin_max_w = 0;
   double full_w = 0;  // the limit, or the compute level: what a full power bar stands for
   std::string_view source = "no limit, no model, no calibration";
   // Set when the bands are only shares of the run's own highest level: such bands know "far below

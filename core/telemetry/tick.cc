@@ -15,6 +15,7 @@ struct Counts {
   std::size_t idle = 0, floor = 0, mid = 0, high = 0;
   std::size_t nodes = 0;
   std::size_t util = 0, zero = 0, busy = 0;
+  std::size_t may_spin = 0;  // busy, and drawing no more than that
   double util_min = 100, util_max = 0;
   bool proven = true;
   const TickInput* last_zero = nullptr;
@@ -40,6 +41,7 @@ Counts count(std::span<const TickInput> gpus) {
     c.util_min = std::min(c.util_min, *g.util_percent);
     c.util_max = std::max(c.util_max, *g.util_percent);
     c.busy += *g.util_percent >= kBusyPercent;
+    c.may_spin += *g.util_percent >= kBusyPercent && (g.may_spin || g.level <= PowerLevel::floor);
     if (*g.util_percent <= kZeroPercent) {
       ++c.zero;
       c.last_zero = &g;
@@ -87,6 +89,16 @@ std::optional<TickVerdict> nodes_wait(const Counts& c) {
 TickVerdict above_the_floor(const Counts& c) {
   TickVerdict v;
   v.busy = true;
+  // One rank at rest beside busy ones is no queue that runs dry: they wait for it. At full power
+  // they do not, except under a cap so low that spinning reaches it.
+  const bool apart = c.n >= 3 && c.zero == 1 && c.util == c.n && c.busy + 1 == c.n;
+  const auto wait_for_it = [&] {
+    v.phase = Phase::waiting;
+    v.odd = c.last_zero->id;
+    v.shape = c.last_zero->rank0 ? Shape::rank0_zero : Shape::one_zero;
+    return v;
+  };
+  if (apart && c.may_spin + 1 == c.n) return wait_for_it();
   const bool scattered = c.util > 1 && c.util_max - c.util_min > kScatterPoints;
   if (c.high * 10 >= c.n * 9 || (c.n > 2 && c.high + 1 == c.n)) {
     v.phase = c.proven ? Phase::compute : Phase::unknown;
@@ -98,13 +110,7 @@ TickVerdict above_the_floor(const Counts& c) {
     v.phase = Phase::communication;  // power alone: the middle band, nothing more is known
     return v;
   }
-  // One rank at rest beside busy ones is no queue that runs dry: they wait for it.
-  if (c.n >= 3 && c.zero == 1 && c.util == c.n && c.busy + 1 == c.n) {
-    v.phase = Phase::waiting;
-    v.odd = c.last_zero->id;
-    v.shape = c.last_zero->rank0 ? Shape::rank0_zero : Shape::one_zero;
-    return v;
-  }
+  if (apart) return wait_for_it();
   const bool uniform = !scattered && c.util_min >= kUniformPercent;
   v.phase = uniform && c.idle + c.floor == 0 ? Phase::communication : Phase::starved;
   v.shape = uniform ? Shape::uniform : Shape::scatter;

@@ -14,7 +14,8 @@ struct TickInput {
   PowerLevel level = PowerLevel::none;
   std::optional<double> util_percent;
   bool whole_node = false;  // its power is that of a whole host
-  bool rank0 = false;  // the rank that writes saves: rank 0, or index 0 where ranks are unknown
+  bool rank0 = false;     // the rank that writes saves: rank 0, or index 0 where ranks are unknown
+  bool may_spin = false;  // above the floor, but kernels that only spin can draw that much too
   bool levels_proven = true;  // false: relative bands that have seen only one level so far
 };
 

@@ -27,12 +27,19 @@
 // A healthy wait is known from a calibration, from saves in the step log, or from waits in this
 // very recording that ended; one that was called a hang counts when work follows at once and lasts.
 // Where rank 0 alone is at 0 % (the shape of a save) and no wait is known, a save may take ten
-// minutes. A step log, when given, decides: steps that go on mean no hang, an open save gets the
-// time of a save, a frozen step makes a hang sure; after a line of a restart or of its end the run
-// gets half an hour. Its times count only where they fit the telemetry: a log that ends after the
-// newest sample, or long before the floor began, is of another zone. A log that falls silent while
-// power stays at work is no hang by this rule; it is told apart, at medium confidence where a
-// calibration knows how long healthy silences are.
+// minutes. Below ten minutes, a hang that looks like a save, like waits of this run that ended, or
+// like loading after a rest is a hint of low confidence; so is, at any length, a floor that is not
+// well below the power of this run's work. Time that nobody saw does not count.
+//
+// A step log, when given, decides (a save only where it tells saves): steps that go on mean no
+// hang, an open save gets the time of a save, a frozen step makes a hang sure; after a line of a
+// restart or of its end the run gets half an hour. Its times count only where they fit the
+// telemetry: a log that ends after the newest sample, or long before the floor began, is of another
+// zone. A log that falls silent while power stays at work is no hang by this rule; it is told
+// apart, at medium confidence where a calibration knows how long healthy silences are.
+//
+// One rank at 0 % beside busy ones above the floor (a cap so low that spinning reaches the power of
+// work) is a hint, and a hang where the step log stands still for ten minutes too.
 //
 // GPUs that rest while others work are not of the run until they work; a host that worked leaves it
 // when all of it rests for two minutes beside others that compute.

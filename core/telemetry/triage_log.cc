@@ -86,6 +86,14 @@ bool is_starting(const TriageState& s, const Wait& w) {
   return s.steps.steps > 0 || !w.after_work;
 }
 
+bool may_start_again(const TriageState& s, const Wait& w) {
+  if (!w.rest_from) return false;
+  // A save by all ranks that the log tells is no restart; last words of a crash come at once.
+  const auto heard = heard_at(s);
+  const bool went_on = heard && log_clock(s, w) == LogClock::fits && *heard > *w.rest_from + 30s;
+  return !went_on || s.steps.starting;
+}
+
 // Power alone, without a sign that somebody spins, is rest then, however long.
 bool is_over(const TriageState& s, const Wait& w) {
   return s.steps.complete() && (w.shape == Shape::none || w.length() < kStartUp);
@@ -95,11 +103,15 @@ bool shows_no_save(const TriageState& s, const Wait& w) {
   return w.shape == Shape::rank0_zero && s.steps.seen && !s.steps.saving;
 }
 
+bool tells_saves(const TriageState& s) {
+  return s.steps.saving || s.steps.longest_save || s.steps.save_quote;
+}
+
 Duration still_for(const TriageState& s, const Wait& w) {
   WallTime since = w.from;
   if (steps_went_on(s, w)) since = *last_step_at(s, w);
   if (const auto at = start_at(s, w)) since = std::max(since, *at);
-  return w.last - since;
+  return std::min(w.last - since, w.length());
 }
 
 }  // namespace muster

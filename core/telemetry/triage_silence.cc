@@ -16,6 +16,9 @@ using namespace std::chrono_literals;
 // The watchdog of collectives waits as long; shorter heartbeats have killed runs that only loaded
 // or evaluated (limits of 2 and of 8 min are on record).
 constexpr Duration kPatience = 10min;
+// Without a calibration a first evaluation may be all that it is; after this long it is worth a
+// look.
+constexpr Duration kVeryLong = 20min;
 // Evaluations grow with the model and saves with its state: thrice the longest silence known.
 constexpr int kTimesKnown = 3;
 
@@ -40,11 +43,13 @@ void add_silence_findings(const TriageState& s, Report& report) {
   const Duration limit = std::max<Duration>(kPatience, kTimesKnown * *known);
   const WallTime heard = s.steps.heard_at->near(*s.newest);
   // A log of another time (or of another zone) does not speak of this telemetry.
-  if (s.tick_at - heard < limit || heard + limit < *s.oldest) return;
+  const Duration silent = s.tick_at - heard - s.waits.unseen_since(heard);
+  if (silent < limit || heard + limit < *s.oldest) return;
   // What this run has not done yet, its first long evaluation, only a known-good run can tell.
   const bool calibrated = s.options.calibration.longest_quiet.has_value();
   Finding f;
-  f.severity = calibrated ? Severity::warning : Severity::info;
+  const bool long_silence = silent >= std::max<Duration>(kVeryLong, 2 * limit);
+  f.severity = calibrated || long_silence ? Severity::warning : Severity::info;
   f.confidence = calibrated ? Confidence::medium : Confidence::low;
   f.cause = Cause::undetermined;
   f.culprits = {{CulpritKind::unknown, ""}};
@@ -53,7 +58,7 @@ void add_silence_findings(const TriageState& s, Report& report) {
       "the step log is silent for {} while the GPUs stay at power (phase {}): limit {}, longest "
       "silence known {}; kernels that spin, work that the log does not tell, or a log that is not "
       "written any more",
-      format_duration(s.tick_at - heard), phase_name(s.tick.phase), format_duration(limit),
+      format_duration(silent), phase_name(s.tick.phase), format_duration(limit),
       format_duration(*known));
   if (s.steps.last_step) {
     f.evidence.push_back({s.step_source, s.steps.last_step_line,

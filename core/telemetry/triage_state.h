@@ -70,6 +70,7 @@ struct TriageState {
   std::deque<PhaseSegment> closed_segments;
   std::optional<OpenSegment> segment, candidate;
   std::array<std::uint64_t, kPhaseCount> phase_ticks{};
+  MedianSketch work_w, wait_w;  // medians of ticks: all that were busy; those of the open wait
   std::deque<std::uint8_t> recent_levels;  // of the newest 30 ticks: 0 floor, 1 mid, 2 high
   std::map<std::string, PowerHistogram> histograms;  // by model
   std::vector<Finding> hangs;                        // of Triage::doubts()
@@ -103,10 +104,15 @@ bool steps_went_on(const TriageState& s, const Wait& w);
 bool steps_frozen(const TriageState& s, const Wait& w);
 // The run starts (again): such lines are newer than its steps, by no more than a start may take.
 bool is_starting(const TriageState& s, const Wait& w);
+// Nothing ran anywhere before the wait, and the log does not tell that it went on: a run that
+// starts again loads like that.
+bool may_start_again(const TriageState& s, const Wait& w);
 // The log says that the run is complete, and what is left of it has not lasted far too long.
 bool is_over(const TriageState& s, const Wait& w);
 // One rank is apart as in a save, and a log is there that shows no open save.
 bool shows_no_save(const TriageState& s, const Wait& w);
+// It has told saves before, so that one that it does not tell is none.
+bool tells_saves(const TriageState& s);
 // How long nothing has moved: from the last step, or the restart, inside the wait.
 Duration still_for(const TriageState& s, const Wait& w);
 // What is wrong with the clock of the log; empty where it fits.
@@ -114,6 +120,9 @@ std::string log_clock_note(const TriageState& s, const Wait& w);
 
 // Without any known save, rank 0 alone at 0 % may write for this long (62 GB at 100 MB/s).
 inline constexpr Duration kUnknownSave = std::chrono::minutes(10);
+// From here on a save that nobody told is a hint: three times the waits of most checkpoints (10 to
+// 78 s, chained ones included, on H100).
+inline constexpr Duration kLongSave = std::chrono::minutes(5);
 // Before the first step: compilation and index building take 17 to 30 min in public reports. A last
 // save, the upload of a model and the leaving of ranks get as long.
 inline constexpr Duration kStartUp = std::chrono::minutes(30);

@@ -174,8 +174,122 @@ const Row kRows[] = {
      "info low checkpoint_in_progress"},
     {"rank 0 apart and the log frozen short of the target",
      {},
-     [](auto& r) { r.compute(300), r.save(90), r.compute(300), r.log_step(98, 99), r.save(235); },
+     [](auto& r) {
+       r.compute(300), r.log_event(ProgressKind::save_begin), r.save(90);
+       r.log_event(ProgressKind::save_end);
+       for (int step = 90; step < 99; ++step) r.compute(20), r.log_step(step, 99);
+       r.save(235);
+     },
      "critical high collective_hang rank:0"},
+    {"the same in a log that tells no saves",
+     {},
+     [](auto& r) { r.compute(300), r.save(90), r.compute(300), r.log_step(98, 99), r.save(235); },
+     "critical low collective_hang rank:0"},
+    {"the same for ten minutes",
+     {},
+     [](auto& r) { r.compute(300), r.save(90), r.compute(300), r.log_step(98, 99), r.save(605); },
+     "critical high collective_hang rank:0"},
+    {"a save four times as long as the one before",
+     {},
+     [](auto& r) { r.compute(300), r.save(60), r.compute(300), r.save(240); },
+     "critical low collective_hang rank:0"},
+    {"a first save of six minutes, or a hang",
+     {},
+     [](auto& r) { r.compute(300), r.save(360); },
+     "warning low undetermined"},
+    {"rank 0 loads again after a crash, no log",
+     {},
+     [](auto& r) { r.compute(300), r.save(60), r.compute(60), r.all(60, 135, 0), r.save(280); },
+     "info medium undetermined"},
+    {"rank 0 loads again after a crash for long, no log",
+     {},
+     [](auto& r) { r.compute(300), r.save(60), r.compute(60), r.all(60, 135, 0), r.save(400); },
+     "warning low undetermined"},
+    {"all ranks save, the log tells it, then rank 5 is apart",
+     {},
+     [](auto& r) {
+       r.compute(300);
+       for (int step = 1; step < 9; ++step) r.compute(20), r.log_step(step, 99);
+       r.log_event(ProgressKind::save_begin), r.all(60, 135, 0);
+       r.log_event(ProgressKind::save_end), r.apart(200, 5);
+     },
+     "critical high collective_hang rank:5"},
+    {"rank 5 loads again after a crash, and does not end",
+     {},
+     [](auto& r) { r.compute(300), r.save(60), r.compute(60), r.all(60, 135, 0), r.apart(700, 5); },
+     "critical low collective_hang rank:5"},
+    {"rank 5 loads again after a crash, the log is silent",
+     {},
+     [](auto& r) { r.compute(300), r.log_step(5, 99), r.all(60, 135, 0), r.apart(400, 5); },
+     "warning low undetermined"},
+    {"rank 3 is often apart, now for longer",
+     {},
+     [](auto& r) {
+       for (int i = 0; i < 3; ++i) r.compute(200), r.apart(100, 3);
+       r.compute(200), r.apart(300, 3);
+     },
+     "critical low collective_hang rank:3"},
+    {"rank 3 is often apart, now rank 4",
+     {},
+     [](auto& r) {
+       for (int i = 0; i < 3; ++i) r.compute(200), r.apart(100, 3);
+       r.compute(200), r.apart(300, 4);
+     },
+     "critical medium collective_hang rank:4"},
+    {"all spin for longer than ever, rank 0 may save elsewhere",
+     {},
+     [](auto& r) { r.compute(300), r.all(90, 192, 100), r.compute(60), r.all(300, 192, 100); },
+     "critical low collective_hang unknown:"},
+    {"all spin, and the log has never told a save",
+     {},
+     [](auto& r) { r.compute(300), r.log_step(5, 99), r.all(300, 192, 100); },
+     "critical low collective_hang unknown:"},
+    {"rank 3 is often apart, now for longer, and the log is silent",
+     {},
+     [](auto& r) {
+       for (int i = 0; i < 3; ++i) {
+         for (int step = 1; step < 9; ++step) r.compute(20), r.log_step(i * 9 + step, 99);
+         r.apart(100, 3);
+       }
+       r.compute(20), r.log_step(90, 99), r.apart(300, 3);
+     },
+     "critical low collective_hang rank:3"},
+    {"all spin for longer than the saves, which look otherwise",
+     {},
+     [](auto& r) { r.compute(300), r.save(90), r.compute(60), r.all(300, 192, 100); },
+     "critical medium collective_hang unknown:"},
+    {"a small model trains just above the floor",
+     {},
+     [](auto& r) {
+       for (int i = 0; i < 9; ++i) r.all(20, 345, 97), r.all(50, 320, 97);
+       r.all(300, 315, 97);
+     },
+     "critical low collective_hang unknown:"},
+    {"a small model trains at the floor, seen from its start",
+     {},
+     [](auto& r) { r.all(2400, 250, 97); },
+     "critical low collective_hang unknown:"},
+    {"a clock that jumps an hour in a save",
+     {},
+     [](auto& r) {
+       r.compute(300), r.log_step(5, 99), r.log_event(ProgressKind::save_begin), r.save(30);
+       r.wait(std::chrono::hours(1)), r.save(30);
+     },
+     "ok high checkpoint_in_progress"},
+    {"four looks, hours apart",
+     {},
+     [](auto& r) {
+       r.compute(1), r.log_step(5, 99), r.wait(std::chrono::minutes(6)), r.apart(1, 3);
+       r.wait(std::chrono::hours(1)), r.apart(1, 3), r.wait(std::chrono::hours(2)), r.apart(1, 3);
+     },
+     "critical high collective_hang rank:3"},
+    {"a hang beyond a hole of the sampler",
+     {},
+     [](auto& r) {
+       r.compute(300), r.log_step(5, 99), r.apart(60, 3), r.wait(std::chrono::minutes(10));
+       r.apart(180, 3);
+     },
+     "critical high collective_hang rank:3"},
     {"rank 0 loads after a restart",
      {},
      [](auto& r) {
@@ -246,6 +360,48 @@ const Row kRows[] = {
        });
      },
      "warning low undetermined"},
+    {"a hard cap: spinning draws what work does",
+     {.limit_w = 250},
+     [](auto& r) { r.all(300, 240, 100), r.apart(200, 3); },
+     "warning low undetermined"},
+    {"a hard cap, and the log stands still",
+     {.limit_w = 250},
+     [](auto& r) {
+       for (int step = 0; step < 30; ++step) r.all(10, 240, 100), r.log_step(step, 99);
+       r.apart(700, 3);
+     },
+     "critical medium collective_hang rank:3"},
+    {"a hard cap, the log four minutes ahead",
+     {.limit_w = 250, .log_ahead = std::chrono::minutes(4)},
+     [](auto& r) {
+       for (int step = 0; step < 30; ++step) r.all(10, 240, 100), r.log_step(step, 99);
+       r.apart(900, 3);
+     },
+     "critical medium collective_hang rank:3"},
+    {"a hard cap, and the log goes on",
+     {.limit_w = 250},
+     [](auto& r) {
+       for (int step = 0; step < 30; ++step) r.all(10, 240, 100), r.log_step(step, 99);
+       for (int step = 30; step < 60; ++step) r.apart(10, 3), r.log_step(step, 99);
+     },
+     "healthy"},
+    {"a hard cap, a save",
+     {.limit_w = 250},
+     [](auto& r) { r.all(300, 240, 100), r.save(200); },
+     "info low undetermined"},
+    {"a hard cap, a save that does not end",
+     {.limit_w = 250},
+     [](auto& r) { r.all(300, 240, 100), r.save(400); },
+     "warning low undetermined"},
+    {"one of other work has ended beside full power",
+     {},
+     [](auto& r) {
+       r.compute(300);
+       r.play(900, [](int k) {
+         return SimulatedRun::Gpu{k == 5 ? 190.0 : 985.0, k == 5 ? 0.0 : 100.0};
+       });
+     },
+     "healthy"},
     {"communication", {}, [](auto& r) { r.all(120, 640, 100); }, "info medium communication_bound"},
     {"idle", {}, [](auto& r) { r.compute(60), r.all(120, 135, 0); }, "info medium gpus_idle"},
     {"one GPU far below its peers",
@@ -402,8 +558,12 @@ TEST(Triage, ALogThatFallsSilentAtFullPower) {
       {"silent", 30s, [](auto& r) { r.compute(1200); }, "warning medium undetermined unknown:"},
       {"silent, not calibrated",
        {},
-       [](auto& r) { r.compute(1200); },
+       [](auto& r) { r.compute(1100); },
        "info low undetermined unknown:"},
+      {"silent for very long, not calibrated",
+       {},
+       [](auto& r) { r.compute(1210); },
+       "warning low undetermined unknown:"},
       {"known to be silent for longer", 450s, [](auto& r) { r.compute(1200); }, "healthy"},
       {"an evaluation that is told", 30s,
        [](auto& r) { r.log_event(ProgressKind::eval_begin), r.compute(1200); }, "healthy"},
@@ -413,7 +573,7 @@ TEST(Triage, ALogThatFallsSilentAtFullPower) {
        "healthy"},
       {"restarted after a long silence, not calibrated",
        {},
-       [](auto& r) { r.compute(1200), r.log_event(ProgressKind::restarted), r.compute(1200); },
+       [](auto& r) { r.compute(1200), r.log_event(ProgressKind::restarted), r.compute(1100); },
        "info low undetermined unknown:"},
       {"an end of the evaluation", 30s,
        [](auto& r) {

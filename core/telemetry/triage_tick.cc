@@ -81,6 +81,7 @@ TickInput input_of(const TriageState& s, SeriesId id) {
   in.id = id;
   in.level = series.bands.level_of(series.power());
   in.util_percent = series.util();
+  in.may_spin = series.power().has_value() && series.power().value() <= series.bands.spin_max_w;
   in.whole_node = who.kind == SeriesKind::node;
   in.rank0 = who.rank ? *who.rank == 0 : who.index && *who.index == 0;
   const double proof = who.kind == SeriesKind::node ? 0.6 : 0.5;
@@ -276,8 +277,30 @@ WaitTracker::Trust trust_in_end(const TriageState& s) {
   if (!wait) return WaitTracker::Trust::yes;
   if (is_starting(s, *wait)) return WaitTracker::Trust::no;
   if (!is_hang(s, *wait)) return WaitTracker::Trust::yes;
-  const bool seen = std::max(wait->longest_gap, s.tick_at - wait->last) <= kSparseGap;
+  const bool seen = wait->unseen == Duration{} &&
+                    std::max(wait->longest_gap, s.tick_at - wait->last) <= kSparseGap;
   return seen ? WaitTracker::Trust::after_work : WaitTracker::Trust::no;
+}
+
+std::optional<double> median_power(const TriageState& s) {
+  std::vector<double> watts;
+  watts.reserve(s.inputs.size());
+  for (const TickInput& in : s.inputs) {
+    const Reading power = s.series[in.id].power();
+    if (power.has_value()) watts.push_back(power.value());
+  }
+  if (watts.empty()) return std::nullopt;
+  return median_of(watts);
+}
+
+// What work and what the open wait draw, in the middle of the ranks.
+void note_power(TriageState& s) {
+  const bool waits = s.tick.at_floor && s.waits.open();
+  if (!s.tick.busy && !waits) return;
+  const auto median = median_power(s);
+  if (!median) return;
+  if (waits && s.waits.open()->ticks == 1) s.wait_w = {};
+  (waits ? s.wait_w : s.work_w).add(*median);
 }
 
 void add_to_segment(const TriageState& s, OpenSegment& open) {
@@ -288,13 +311,11 @@ void add_to_segment(const TriageState& s, OpenSegment& open) {
     open.odd = s.tick.odd;
   }
   if (s.tick.shape != Shape::none) open.segment.shape = s.tick.shape;
-  std::vector<double> watts, utils;
+  std::vector<double> utils;
   for (const TickInput& in : s.inputs) {
-    const Reading power = s.series[in.id].power();
-    if (power.has_value()) watts.push_back(power.value());
     if (in.util_percent) utils.push_back(*in.util_percent);
   }
-  if (!watts.empty()) open.power_w.add(median_of(watts));
+  if (const auto watts = median_power(s)) open.power_w.add(*watts);
   if (!utils.empty()) open.util_percent.add(median_of(utils));
 }
 
@@ -407,6 +428,7 @@ void close_tick(TriageState& s) {
   if (s.options.learn) fill_histograms(s);
   s.waits.observe(s.tick, s.tick_at, trust_in_end(s));
   if (s.options.learn) remember_hang(s);
+  note_power(s);
   grow_segments(s);
   ++s.phase_ticks[static_cast<std::size_t>(s.tick.phase)];
   ++s.ticks;

@@ -74,7 +74,9 @@ void add_odd_evidence(const TriageState& s, const Wait& w, Finding& f) {
       {"", std::nullopt,
        fmt::format("{} ticks at the floor from {} to {}, no busy sample between{}", w.ticks,
                    at_text(w.from), at_text(w.last),
-                   w.longest_gap > kSparseGap
+                   w.unseen > Duration{}
+                       ? fmt::format(", {} of it not seen", format_duration(w.unseen))
+                   : w.longest_gap > kSparseGap
                        ? fmt::format(", up to {} apart", format_duration(w.longest_gap))
                        : "")});
 }
@@ -89,18 +91,66 @@ void add_step_evidence(const TriageState& s, Finding& f) {
                    at ? " at " + at_text(*at) : "")});
 }
 
-Confidence hang_confidence(const TriageState& s, const Wait& w, const WaitLimit& limit) {
-  if (steps_frozen(s, w)) return w.shape == Shape::none ? Confidence::medium : Confidence::high;
-  if (w.shape == Shape::none || w.shape == Shape::scatter) return Confidence::low;
-  // What lies in a gap was not seen.
-  if (w.longest_gap > kSparseGap && w.longest_gap * 10 > w.length() * 3) return Confidence::low;
-  // A first save of unknown length looks the same, and so do compilation and loading before work.
-  if (!w.after_work && w.length() < kStartUp) return Confidence::low;
-  if (!limit.known && w.length() < kUnknownSave) return Confidence::low;
-  if (w.shape == Shape::rank0_zero && !limit.known && w.length() < kStartUp) {
-    return Confidence::low;
+bool looks_like_save(const Wait& w) {
+  return w.shape == Shape::rank0_zero || w.shape == Shape::several_zero;
+}
+
+// A floor that is not well below the work of this run is no proof of waiting: a model that is small
+// for its GPUs trains there. Collectives spin at 0.2 to 0.4 of compute, at 0.6 under a hard cap.
+bool below_work(const TriageState& s) {
+  constexpr double kShareOfWork = 0.8;
+  const auto work = s.work_w.quantile(), wait = s.wait_w.quantile();
+  if (!work || !wait || s.work_w.seen() < 5) return true;
+  return *wait <= kShareOfWork * *work;
+}
+
+// Why a frozen step log does not make it sure; empty where it does.
+std::string_view doubt_of_log(const TriageState& s, const Wait& w) {
+  if (w.length() >= kUnknownSave) return {};
+  if (may_start_again(s, w)) return "a run that starts again looks the same";
+  const bool known = s.waits.looked_healthy(w);
+  if (w.shape == Shape::one_zero && known) return "waits of this run that ended looked the same";
+  // Rank 0 may save on a host that is not seen here: then all that are seen spin.
+  const bool elsewhere = w.shape == Shape::all_spinning && (known || !s.waits.newest_healthy());
+  if ((looks_like_save(w) || elsewhere) && !tells_saves(s)) {
+    return "a save looks the same, and the step log has never told one";
   }
-  return Confidence::medium;
+  return {};
+}
+
+// Why power and utilization alone are not sure; empty where they are.
+std::string_view doubt_of_power(const TriageState& s, const Wait& w, const WaitLimit& limit) {
+  if (w.shape == Shape::none || w.shape == Shape::scatter) return "power alone does not tell rest";
+  if (!below_work(s)) return "the power is that of this run's own work";
+  // What lies in a gap was not seen.
+  const bool sparse = w.longest_gap > kSparseGap && w.longest_gap * 10 > w.length() * 3;
+  if (sparse || w.unbroken() < std::min(limit.limit, w.length())) return "much of it was not seen";
+  if (w.shape == Shape::all_spinning && !w.after_work) return "no work of this run was seen yet";
+  // Compilation and loading before work.
+  const bool fresh = !w.after_work || may_start_again(s, w);
+  if (fresh && w.length() < kStartUp) return "a run that starts looks the same";
+  if (w.shape == Shape::rank0_zero && !limit.known && w.length() < kStartUp) {
+    return "a save looks the same";
+  }
+  if (w.length() >= kUnknownSave) return {};
+  if (!limit.known) return "how long this run waits in health is not known";
+  if (looks_like_save(w)) return "a long save looks the same";
+  if (s.waits.looked_healthy(w)) return "waits of this run that ended looked the same";
+  // Rank 0 may save on a host that is not seen here.
+  if (w.shape == Shape::all_spinning && !s.waits.newest_healthy()) return "a save looks the same";
+  return {};
+}
+
+// Why the hang is only a hint; empty where it is more.
+std::string_view hang_doubt(const TriageState& s, const Wait& w, const WaitLimit& limit) {
+  return steps_frozen(s, w) ? doubt_of_log(s, w) : doubt_of_power(s, w, limit);
+}
+
+Confidence hang_confidence(const TriageState& s, const Wait& w, const WaitLimit& limit) {
+  if (!hang_doubt(s, w, limit).empty()) return Confidence::low;
+  const bool proven =
+      w.shape != Shape::none && below_work(s) && !(may_start_again(s, w) && w.length() < kStartUp);
+  return steps_frozen(s, w) && proven ? Confidence::high : Confidence::medium;
 }
 
 std::string shape_text(const TriageState& s, const Wait& w) {
@@ -120,6 +170,17 @@ std::string shape_text(const TriageState& s, const Wait& w) {
   }
 }
 
+// The measurement that tells a hang from what looks like it.
+std::string what_decides(const TriageState& s) {
+  std::string out;
+  if (!s.steps.seen)
+    out = "give the step log of this run (--steps): steps or a save in it decide; ";
+  if (s.options.calibration.empty()) {
+    out += "calibrate on a known-good run (muster calibrate): it knows the power of work; ";
+  }
+  return out + "stacks of the odd rank and of one that waits, twice: does anything move?";
+}
+
 Finding hang_finding(const TriageState& s, const Wait& w, const WaitLimit& limit) {
   Finding f;
   f.confidence = hang_confidence(s, w, limit);
@@ -134,9 +195,11 @@ Finding hang_finding(const TriageState& s, const Wait& w, const WaitLimit& limit
     f.cause = Cause::undetermined;
     f.severity = Severity::warning;
   }
-  f.summary = fmt::format("{}; power floor ({}) for {}: {}{}", shape_text(s, w), power_text(s),
+  const std::string_view doubt = hang_doubt(s, w, limit);
+  f.summary = fmt::format("{}; power floor ({}) for {}: {}{}{}{}", shape_text(s, w), power_text(s),
                           format_duration(w.length()), limit_text(limit),
-                          shows_no_save(s, w) ? "; the step log shows no save" : "");
+                          shows_no_save(s, w) ? "; the step log shows no save" : "",
+                          doubt.empty() ? "" : "; a hint only: ", doubt);
   add_odd_evidence(s, w, f);
   add_step_evidence(s, f);
   if (s.steps.error_quote) {
@@ -146,6 +209,11 @@ Finding hang_finding(const TriageState& s, const Wait& w, const WaitLimit& limit
   if (s.steps.target_step && s.steps.last_step &&
       *s.steps.last_step * 100 >= *s.steps.target_step * 99) {
     f.actions = {Action::collect_evidence, Action::equalize_steps, Action::restart_from_checkpoint};
+  }
+  if (!doubt.empty()) {
+    f.actions = {Action::collect_evidence, Action::watch};
+    f.next = what_decides(s);
+    return f;
   }
   f.next =
       "before anything is killed: flight-recorder dumps of all ranks (different collectives on "
@@ -181,6 +249,49 @@ Finding save_finding(const TriageState& s, const Wait& w, const WaitLimit& limit
   if (s.steps.save_quote) {
     f.evidence.push_back({s.step_source, s.steps.save_quote->line, s.steps.save_quote->text});
   }
+  return f;
+}
+
+// Rank 0 is apart for longer than a save of this run is known to take, or than most saves do, and
+// nobody says that it saves.
+bool is_long_save(const Wait& w, const WaitLimit& limit) {
+  if (limit.saving || w.shape != Shape::rank0_zero || !w.after_work) return false;
+  return w.length() >= std::max<Duration>(kLongSave, limit.known.value_or(Duration{}) + 30s);
+}
+
+Finding long_save_finding(const TriageState& s, const Wait& w, const WaitLimit& limit) {
+  Finding f = save_finding(s, w, limit, true);
+  f.severity = Severity::warning;
+  f.confidence = Confidence::low;
+  f.cause = Cause::undetermined;
+  f.summary =
+      fmt::format("{}; power floor ({}) for {}: a long save, or a hang that looks like one; {}{}",
+                  shape_text(s, w), power_text(s), format_duration(w.length()), limit_text(limit),
+                  shows_no_save(s, w) ? "; the step log shows no save" : "");
+  add_odd_evidence(s, w, f);
+  f.actions = {Action::watch, Action::collect_evidence};
+  f.next = what_decides(s);
+  return f;
+}
+
+// Nothing ran, and now some GPUs spin and others do not: the run loads, or hangs as it begins.
+Finding start_again_finding(const TriageState& s, const Wait& w, const WaitLimit& limit) {
+  const bool is_long = w.length() >= kLongSave;
+  Finding f;
+  f.severity = is_long ? Severity::warning : Severity::info;
+  f.confidence = is_long ? Confidence::low : Confidence::medium;
+  f.cause = Cause::undetermined;
+  f.since = w.from;
+  f.summary = fmt::format(
+      "nothing ran for {}; since then {}; power floor ({}) for {}: a run that starts again, or a "
+      "hang; {}",
+      format_duration(w.from - *w.rest_from), shape_text(s, w), power_text(s),
+      format_duration(w.length()), limit_text(limit));
+  add_odd_evidence(s, w, f);
+  add_step_evidence(s, f);
+  f.actions = {Action::watch};
+  f.next = is_long ? what_decides(s)
+                   : fmt::format("watch on; a hang is called at {}", format_duration(limit.limit));
   return f;
 }
 
@@ -272,6 +383,10 @@ void add_open_wait(const TriageState& s, Report& report) {
     report.notes.push_back("power is at the floor while the step log goes on: no hang");
   } else if (is_starting(s, w)) {
     report.findings.push_back(starting_finding(s, w, limit));
+  } else if (!limit.saving && may_start_again(s, w)) {
+    report.findings.push_back(start_again_finding(s, w, limit));
+  } else if (is_long_save(w, limit)) {
+    report.findings.push_back(long_save_finding(s, w, limit));
   } else if (limit.saving || (w.shape == Shape::rank0_zero &&
                               !(shows_no_save(s, w) && longer_than_saves(w, limit)))) {
     report.findings.push_back(save_finding(s, w, limit, true));
@@ -323,6 +438,44 @@ void add_idle(const TriageState& s, Report& report) {
   report.findings.push_back(std::move(f));
 }
 
+// One rank at 0 % while the others are busy above the floor: no hang by the power rule, and no
+// queue that runs dry. Where the step log stands still as well it is more than a hint.
+void add_apart_above_floor(const TriageState& s, Report& report) {
+  if (!s.segment || !s.segment->odd || !s.segment->odd_steady) return;
+  const PhaseSegment& now = s.segment->segment;
+  Wait w;
+  w.from = w.resumed = now.from;
+  w.last = now.to;
+  w.ticks = w.odd_ticks = s.segment->ticks;
+  w.after_work = true;
+  w.shape = now.shape;
+  w.odd = s.segment->odd;
+  if (now.phase != Phase::waiting || !one_rank_shape(w)) return;
+  const WaitLimit limit = wait_limit(s, w);
+  const bool may_save = limit.saving || w.shape == Shape::rank0_zero;
+  const Duration hint = may_save ? std::max<Duration>(kLongSave, limit.known.value_or(Duration{}))
+                                 : s.options.min_hang;
+  const Duration still = still_for(s, w);  // steps that go on make it short
+  const bool frozen = steps_frozen(s, w) && still >= std::max(kUnknownSave, limit.limit);
+  if (still < s.options.min_hang) return;
+  const bool waits = still >= hint || frozen;
+  if (is_over(s, w) || is_starting(s, w)) return;
+  Finding f;
+  f.severity = frozen ? Severity::critical : waits ? Severity::warning : Severity::info;
+  f.confidence = frozen ? Confidence::medium : Confidence::low;
+  f.cause = frozen ? Cause::collective_hang : Cause::undetermined;
+  f.since = w.from;
+  if (frozen) f.culprits = {s.blame(*w.odd)};
+  f.summary = fmt::format(
+      "{} at 0 % while all others are busy, above the power floor ({}), for {}{}", s.label(*w.odd),
+      power_text(s), format_duration(w.length()), frozen ? "; the step log stands still" : "");
+  add_step_evidence(s, f);
+  f.actions = {Action::collect_evidence};
+  f.next = frozen ? "stacks of that rank and of one that waits, before anything is killed"
+                  : what_decides(s);
+  report.findings.push_back(std::move(f));
+}
+
 void add_middle_band(const TriageState& s, Report& report) {
   if (!s.segment || s.segment->ticks < 5) return;
   const PhaseSegment& now = s.segment->segment;
@@ -349,16 +502,6 @@ void add_middle_band(const TriageState& s, Report& report) {
         power_text(s), length);
     f.actions = {Action::watch, Action::recheck};
     f.next = "if it lasts: overlap of communication fails, or the job is small for its GPUs";
-  } else if (now.phase == Phase::waiting && now.shape == Shape::one_zero && s.segment->odd &&
-             now.to - now.from >= s.options.min_hang) {
-    // Above the floor, so it is no hang by this rule; and no queue that runs dry.
-    f.severity = Severity::warning;
-    f.confidence = Confidence::low;
-    f.cause = Cause::undetermined;
-    f.summary = fmt::format("{} at 0 % while all others are busy at middle power ({}) for {}",
-                            s.label(*s.segment->odd), power_text(s), length);
-    f.actions = {Action::collect_evidence};
-    f.next = "stacks of that rank and of one that waits: does anything move?";
   } else if (now.phase == Phase::waiting && now.shape == Shape::one_busy && s.segment->odd &&
              now.to - now.from >= s.options.min_hang) {
     f.severity = Severity::warning;
@@ -411,6 +554,7 @@ WaitLimit wait_limit(const TriageState& s, const Wait& wait) {
   if (!wait.after_work && s.steps.steps == 0) {
     out.limit = std::max(out.limit, s.steps.seen ? kStartUp : kUnknownSave);
   }
+  if (may_start_again(s, wait)) out.limit = std::max(out.limit, kUnknownSave);
   if (is_starting(s, wait)) out.limit = std::max(out.limit, kStartUp);
   return out;
 }
@@ -435,6 +579,7 @@ void add_wait_findings(const TriageState& s, Report& report) {
   } else {
     add_idle(s, report);
     add_middle_band(s, report);
+    add_apart_above_floor(s, report);
     if (s.waits.newest_healthy() && s.waits.newest_healthy()->shape == Shape::rank0_zero) {
       const Wait& w = *s.waits.newest_healthy();
       report.findings.push_back(save_finding(s, w, wait_limit(s, w), false));

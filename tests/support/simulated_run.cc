@@ -19,7 +19,7 @@ void SimulatedRun::play(double seconds, const Script& script) {
         readings.push_back({Metric::util_gpu_percent, Reading::of(gpu->util_percent)});
       }
       if (options_.tell_limit) {
-        readings.push_back({Metric::power_limit_w, Reading::of(1100 * options_.scale)});
+        readings.push_back({Metric::power_limit_w, Reading::of(options_.limit_w * options_.scale)});
       }
       TelemetryRow row;
       row.key.host = host;

@@ -23,6 +23,7 @@ class SimulatedRun {
     std::string model = "NVIDIA B300 SXM6 AC";  // empty: not told
     bool tell_limit = true, tell_rank = true, tell_util = true;
     double scale = 1;             // of all powers, for other models
+    double limit_w = 1100;        // enforced; times the scale as well
     Duration last_host_behind{};  // its clock
     Duration log_ahead{};         // the clock of the step log
   };
