@@ -199,7 +199,8 @@ FlightAnalysis analyze_flight(std::span<const FlightDump> dumps,
   if (was_at_work(fleet) && !graph.waiting().empty()) {
     analysis.verdicts.push_back(written_too_early(graph.waiting().size()));
   } else {
-    FlightJudge judge(fleet, graph, witnesses);
+    const FlightEvidence evidence(fleet, graph, witnesses);
+    FlightJudge judge(evidence);
     if (graph.waiting().empty() && !fleet.missing().empty()) {
       analysis.verdicts.push_back(only_missing(fleet, witnesses));
     }

@@ -1,0 +1,168 @@
+#include "core/flight/judge_evidence.h"
+
+#include <algorithm>
+
+#include "base/limits.h"
+
+namespace muster {
+namespace {
+
+// Share of the waiting ranks that an answer must explain to be sure.
+constexpr double kExplainsEnough = 0.8;
+
+}  // namespace
+
+std::vector<std::int32_t> merged(const std::vector<std::int32_t>& a,
+                                 const std::vector<std::int32_t>& b) {
+  std::vector<std::int32_t> all;
+  std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(all));
+  return all;
+}
+
+FlightEvidence::FlightEvidence(const FlightFleet& fleet, const WaitGraph& graph,
+                               std::span<const RankWitness> witnesses)
+    : fleet_(fleet), graph_(graph), witnesses_(witnesses) {}
+
+const CallHistory& FlightEvidence::history() const {
+  if (!history_) history_ = std::make_unique<CallHistory>(fleet_);
+  return *history_;
+}
+
+std::vector<std::int32_t> FlightEvidence::explained_by(
+    const std::vector<std::uint32_t>& roots) const {
+  const std::vector<bool> reaches = graph_.reaching(roots);
+  std::vector<std::int32_t> explained;
+  for (const std::int32_t rank : graph_.waiting()) {
+    const auto& waits = graph_.waits_of(rank);
+    if (std::any_of(waits.begin(), waits.end(), [&](std::uint32_t n) { return reaches[n]; })) {
+      explained.push_back(rank);
+    }
+  }
+  return explained;
+}
+
+bool FlightEvidence::forgotten(const WaitNode& node) const {
+  const auto lost = [&](std::int32_t rank) {
+    const FlightRank* own = fleet_.find(rank);
+    const FlightLane* lane = own == nullptr ? nullptr : own->lane(node.group);
+    return lane != nullptr && own->forgot_unfinished(*lane);
+  };
+  if (node.waiting.empty()) return false;
+  if (node.kind == WaitKind::message) {
+    return std::any_of(node.waiting.begin(), node.waiting.end(), lost);
+  }
+  // One member that still knows that the number before was done vouches for all.
+  return std::all_of(node.waiting.begin(), node.waiting.end(), lost);
+}
+
+void give_up(Suspicion& suspicion) {
+  suspicion.kind = FlightVerdictKind::undecided;
+  suspicion.confidence = Confidence::low;
+  suspicion.culprits.clear();
+  suspicion.why =
+      "the rings are too short: they have forgotten what came first; TORCH_FR_BUFFER_SIZE=20000 "
+      "would tell";
+}
+
+// Sure answers become less so where they leave ranks unexplained or dumps are missing.
+void FlightEvidence::weigh(Suspicion& suspicion) const {
+  suspicion.explained = explained_by(suspicion.roots).size();
+  const double share = graph_.waiting().empty() ? 0
+                                                : static_cast<double>(suspicion.explained) /
+                                                      static_cast<double>(graph_.waiting().size());
+  if (suspicion.confidence != Confidence::high) return;
+  const bool blind = !fleet_.missing().empty();
+  if (share < kExplainsEnough || blind) suspicion.confidence = Confidence::medium;
+}
+
+// Others completed what this rank never issued: its dump was written before theirs.
+bool FlightEvidence::older_than_its_peers(std::int32_t rank) const {
+  const FlightRank& own = *fleet_.find(rank);
+  for (const FlightLane& lane : own.lanes()) {
+    if (lane.collectives.empty()) continue;
+    const std::int64_t last = own.entry(lane.collectives.back()).seq;
+    for (const std::int32_t member : fleet_.groups()[lane.group].ranks) {
+      const FlightRank* peer = member == rank ? nullptr : fleet_.find(member);
+      const FlightLane* theirs = peer == nullptr ? nullptr : peer->lane(lane.group);
+      if (theirs == nullptr) continue;
+      for (const std::uint32_t entry : theirs->collectives) {
+        if (peer->entry(entry).seq <= last) continue;
+        if (peer->status(entry) == FlightStatus::timed_out) return false;
+        if (peer->status(entry) == FlightStatus::done &&
+            is_synchronising(peer->call(entry).family)) {
+          return true;
+        }
+      }
+    }
+  }
+  return false;
+}
+
+bool FlightEvidence::somebody_is(FlightStatus status) const {
+  return std::any_of(fleet_.ranks().begin(), fleet_.ranks().end(), [&](const FlightRank& rank) {
+    for (std::size_t i = rank.first_entry(); i < rank.dump().entries.size(); ++i) {
+      if (rank.status(static_cast<std::uint32_t>(i)) == status) return true;
+    }
+    return false;
+  });
+}
+
+bool FlightEvidence::somebody_overdue() const {
+  constexpr std::int64_t kNsPerMs = 1'000'000;
+  constexpr std::int64_t kCopyMs = 900'000;
+  if (somebody_is(FlightStatus::timed_out)) return true;
+  if (std::any_of(witnesses_.begin(), witnesses_.end(), [](const RankWitness& witness) {
+        return witness.kind == WitnessKind::collective_timeout;
+      })) {
+    return true;
+  }
+  return std::any_of(fleet_.ranks().begin(), fleet_.ranks().end(), [](const FlightRank& rank) {
+    for (auto i = static_cast<std::uint32_t>(rank.first_entry()); i < rank.dump().entries.size();
+         ++i) {
+      const std::int64_t timeout_ms = rank.entry(i).timeout_ms;
+      const auto age_ns = rank.age_ns(i);
+      if (!rank.unfinished(i) || timeout_ms <= 0 || !age_ns) continue;
+      // The watchdog writes the dump when the time is out, or somebody a little before. Much later
+      // is the time of a copy, and tells nothing.
+      const std::int64_t age_ms = *age_ns / kNsPerMs;
+      const std::int64_t late_ms = 2 * timeout_ms + kCopyMs;
+      if (age_ms >= timeout_ms - timeout_ms / 10 && age_ms <= late_ms) return true;
+    }
+    return false;
+  });
+}
+
+std::optional<std::int64_t> FlightEvidence::longest_wait_ns() const {
+  std::optional<std::int64_t> longest;
+  for (const FlightRank& rank : fleet_.ranks()) {
+    for (auto i = static_cast<std::uint32_t>(rank.first_entry()); i < rank.dump().entries.size();
+         ++i) {
+      const auto age = rank.unfinished(i) ? rank.age_ns(i) : std::nullopt;
+      if (age && (!longest || *age > *longest)) longest = age;
+    }
+  }
+  return longest;
+}
+
+bool FlightEvidence::others_went_on(const WaitNode& node) const {
+  for (const std::int32_t member : fleet_.groups()[node.group].ranks) {
+    const FlightRank* rank = fleet_.find(member);
+    const FlightLane* lane = rank == nullptr ? nullptr : rank->lane(node.group);
+    if (lane == nullptr || rank->retirement_is_end()) continue;
+    const bool further =
+        std::any_of(lane->collectives.begin(), lane->collectives.end(), [&](std::uint32_t entry) {
+          return rank->entry(entry).seq > node.seq && rank->status(entry) == FlightStatus::done &&
+                 is_synchronising(rank->call(entry).family);
+        });
+    if (further) return true;
+  }
+  return false;
+}
+
+// The record is written before the call and the status raised after it.
+bool inside_launch(const FlightRank& rank, const FlightLane& lane, std::uint32_t entry) {
+  return lane.last_enqueued && lane.collectives.back() == entry &&
+         *lane.last_enqueued < rank.entry(entry).seq;
+}
+
+}  // namespace muster

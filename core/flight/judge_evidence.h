@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/flight/call_history.h"
+#include "core/flight/fleet.h"
+#include "core/flight/verdict.h"
+#include "core/flight/wait_graph.h"
+
+namespace muster {
+
+// One reading of the waits: these ranks, for that reason.
+struct Suspicion {
+  FlightVerdictKind kind = FlightVerdictKind::undecided;
+  Confidence confidence = Confidence::low;
+  std::vector<std::int32_t> culprits;  // sorted
+  std::vector<std::uint32_t> roots;    // nodes of the graph; the first is shown
+  std::size_t explained = 0;           // waiting ranks that reach a root
+  std::string why;
+};
+
+// What the judges ask of the dumps, the graph of waits and the logs together.
+class FlightEvidence {
+ public:
+  FlightEvidence(const FlightFleet& fleet, const WaitGraph& graph,
+                 std::span<const RankWitness> witnesses);
+
+  const FlightFleet& fleet() const { return fleet_; }
+  const WaitGraph& graph() const { return graph_; }
+  // Made when the first tie needs it.
+  const CallHistory& history() const;
+
+  // Waiting ranks from which one of these nodes is reached, sorted.
+  std::vector<std::int32_t> explained_by(const std::vector<std::uint32_t>& roots) const;
+  // Counts them, and makes a sure answer less so where it leaves ranks unexplained or dumps are
+  // missing.
+  void weigh(Suspicion& suspicion) const;
+  // The record of what came first is lost: nothing can be said of who.
+  bool forgotten(const WaitNode& node) const;
+  bool somebody_is(FlightStatus status) const;
+  // Somebody has waited as long as its time-out, by the dumps or by a log.
+  bool somebody_overdue() const;
+  // Age of the oldest wait when its dump was written; nothing where that is not known.
+  std::optional<std::int64_t> longest_wait_ns() const;
+  // The others went on after the call in which this rank still waits.
+  bool others_went_on(const WaitNode& node) const;
+  // Others completed what this rank never issued: its dump was written before theirs.
+  bool older_than_its_peers(std::int32_t rank) const;
+
+ private:
+  const FlightFleet& fleet_;
+  const WaitGraph& graph_;
+  std::span<const RankWitness> witnesses_;
+  mutable std::unique_ptr<CallHistory> history_;
+};
+
+// The rings have forgotten what came first: names nobody.
+void give_up(Suspicion& suspicion);
+
+// The record of a call is written before it and the status of the group raised after it: whether
+// `entry`, the newest of its lane, is a call from which the thread has not come back.
+bool inside_launch(const FlightRank& rank, const FlightLane& lane, std::uint32_t entry);
+
+// Sorted sets of ranks.
+std::vector<std::int32_t> merged(const std::vector<std::int32_t>& a,
+                                 const std::vector<std::int32_t>& b);
+inline bool is_minority(std::size_t part, std::size_t whole) {
+  return part * 2 < whole;
+}
+
+}  // namespace muster
