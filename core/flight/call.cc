@@ -133,6 +133,14 @@ CallTotals compared_sizes(const FlightSignature& s, CallFamily family) {
   }
 }
 
+// An all_reduce of one element, of the types that PyTorch has reduced for a barrier.
+bool may_be_barrier(const Call& call, const FlightSignature& s) {
+  if (call.family != CallFamily::all_reduce) return false;
+  const CallTotals totals = call_totals(s);
+  const std::string_view type = type_of(s);
+  return totals.in == 1 && totals.out == 1 && (type.empty() || type == "Float" || type == "Byte");
+}
+
 }  // namespace
 
 Call parse_call(std::string_view profiling_name) {
@@ -164,14 +172,15 @@ CallTotals call_totals(const FlightSignature& signature) {
   return {elements(signature.input_sizes), elements(signature.output_sizes)};
 }
 
-std::uint64_t call_key(const FlightSignature& signature) {
-  const Call call = parse_call(signature.name);
+std::uint64_t call_key(const FlightSignature& signature, const CallRules& rules) {
+  Call call = parse_call(signature.name);
+  if (!rules.barrier_by_name && may_be_barrier(call, signature)) call.family = CallFamily::barrier;
   std::uint64_t hash = mix(0x6d757374ULL, static_cast<std::uint64_t>(call.family));
   if (call.family == CallFamily::other) hash = mix(hash, call.op);
   const CallTotals sizes = compared_sizes(signature, call.family);
   hash =
       mix(mix(hash, static_cast<std::uint64_t>(sizes.in)), static_cast<std::uint64_t>(sizes.out));
-  if (call.family != CallFamily::barrier) hash = mix(hash, type_of(signature));
+  if (rules.types && call.family != CallFamily::barrier) hash = mix(hash, type_of(signature));
   return hash == 0 ? 1 : hash;
 }
 

@@ -43,7 +43,7 @@ std::uint64_t CallHistory::token(const FlightRank& rank, std::uint32_t index) co
   }
   const std::uint64_t site = call_site(rank.dump(), rank.stack(index));
   // Without frames the shape of the call stands for its place.
-  hash = mix(hash, site != 0 ? site : call_key(rank.signature(index)));
+  hash = mix(hash, site != 0 ? site : rank.own_key(index));
   return mix(hash, group_class_[rank.group_of(entry)]);
 }
 

@@ -62,18 +62,17 @@ std::string group_identity(const FlightGroup& group) {
 // ---- one rank ----------------------------------------------------------------------------------
 
 FlightRank::FlightRank(const FlightDump& dump, std::size_t first_entry,
-                       std::vector<std::uint32_t> groups)
-    : dump_(&dump), first_(first_entry), groups_(std::move(groups)) {
+                       std::vector<std::uint32_t> groups, const CallRules& rules)
+    : dump_(&dump), rules_(rules), first_(first_entry), groups_(std::move(groups)) {
   const auto& entries = dump.entries;
   wrapped_ = first_ > 0 || (!entries.empty() && entries.front().record_id > 0);
   calls_.reserve(dump.signatures.size());
-  std::vector<std::uint64_t> keys;
   for (const FlightSignature& signature : dump.signatures) {
     calls_.push_back(parse_call(signature.name));
-    keys.push_back(call_key(signature));
+    keys_.push_back(call_key(signature, rules));
   }
   entry_keys_.reserve(entries.size());
-  for (const FlightEntry& entry : entries) entry_keys_.push_back(keys[entry.signature]);
+  for (const FlightEntry& entry : entries) entry_keys_.push_back(keys_[entry.signature]);
   set_status();
   inherit_from_batches();
   fill_lanes();
@@ -139,7 +138,7 @@ void FlightRank::add_collective(FlightLane& lane, std::uint32_t index) {
   if (list.empty() || entry(list.back()).seq < seq) {
     list.push_back(index);
   } else if (entry(list.back()).seq == seq) {
-    entry_keys_[index] ^= entry_keys_[list.back()] * 0x100000001b3ULL;
+    if (rules_.batch_members) entry_keys_[index] ^= entry_keys_[list.back()] * 0x100000001b3ULL;
     list.back() = index;
   }
 }
@@ -305,11 +304,12 @@ FlightFleet::FlightFleet(std::span<const FlightDump> dumps,
   const auto chosen = choose(dumps);
   std::vector<std::vector<std::uint32_t>> local;
   number_groups(chosen, local);
+  const CallRules rules = common_rules(chosen);
   std::size_t earlier_lives = 0;
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     const std::size_t first = last_epoch(*chosen[i]);
     if (first > 0) earlier_lives += 1;
-    ranks_.emplace_back(*chosen[i], first, local[i]);
+    ranks_.emplace_back(*chosen[i], first, local[i], rules);
   }
   if (earlier_lives > 0) {
     notes_.push_back(fmt::format(

@@ -51,7 +51,8 @@ enum class Presence : std::uint8_t {
 
 class FlightRank {
  public:
-  FlightRank(const FlightDump& dump, std::size_t first_entry, std::vector<std::uint32_t> groups);
+  FlightRank(const FlightDump& dump, std::size_t first_entry, std::vector<std::uint32_t> groups,
+             const CallRules& rules);
 
   const FlightDump& dump() const { return *dump_; }
   std::int32_t rank() const { return *dump_->rank; }
@@ -81,6 +82,8 @@ class FlightRank {
   bool forgot_unfinished(const FlightLane& lane) const;
   // What must be equal on all members: of the end of a batch, that of the whole batch.
   std::uint64_t key(std::uint32_t index) const { return entry_keys_[index]; }
+  // The same of the entry alone.
+  std::uint64_t own_key(std::uint32_t index) const { return keys_[entry(index).signature]; }
   // Newest time stamp in the dump, on this host's clock.
   std::optional<std::int64_t> last_sign_ns() const { return last_sign_ns_; }
   // Its collectives of the group after `seq` did not complete, whatever their state says.
@@ -105,6 +108,7 @@ class FlightRank {
   void read_status(const std::vector<std::uint32_t>& lane_of);
 
   const FlightDump* dump_;
+  CallRules rules_;
   std::size_t first_;
   std::vector<std::uint32_t> groups_;  // of the dump -> of the fleet
   bool wrapped_ = false;
@@ -114,6 +118,7 @@ class FlightRank {
   bool times_ = false;
   std::vector<FlightStatus> status_;
   std::vector<Call> calls_;                // of each signature
+  std::vector<std::uint64_t> keys_;        // of each signature
   std::vector<std::uint64_t> entry_keys_;  // of each entry
   std::vector<FlightLane> lanes_;
   std::unordered_map<std::uint32_t, std::uint32_t> lane_of_group_;

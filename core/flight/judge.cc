@@ -124,6 +124,12 @@ Suspicion FlightJudge::judge_disagreement(std::uint32_t index) {
   suspicion.roots = {index};
   std::size_t present = 0;
   for (const CallParty& party : node.parties) present += party.ranks.size();
+  if (evidence_.others_went_on(node)) {
+    suspicion.why =
+        "others completed what comes after it: these records are of different moments, or numbered "
+        "from different starts; dumps of one moment would tell";
+    return suspicion;
+  }
   std::size_t norm = 0;
   // Most of those that are in, and of all who should be: three of eight may be the odd ones.
   const std::size_t members = fleet_.groups()[node.group].ranks.size() - node.no_dump.size();
@@ -421,9 +427,13 @@ void FlightJudge::find_missing_dumps(std::vector<Suspicion>& out) {
   const std::size_t all = fleet_.ranks().size() + fleet_.missing().size();
   const bool few = is_minority(suspicion.culprits.size(), all);
   suspicion.kind = few ? FlightVerdictKind::no_dump : FlightVerdictKind::undecided;
-  suspicion.confidence = few ? Confidence::medium : Confidence::low;
-  suspicion.why = few ? "dead, unreachable, or in tear-down: it left no dump"
-                      : "most dumps are missing: collect them from all hosts";
+  // One that is missing has died, more often than not; several were as likely not collected.
+  const bool one = suspicion.culprits.size() == 1 && fleet_.missing().size() == 1;
+  suspicion.confidence = one ? Confidence::medium : Confidence::low;
+  suspicion.why = !few  ? "most dumps are missing: collect them from all hosts"
+                  : one ? "dead, unreachable, or in tear-down: it left no dump"
+                        : "dead, in tear-down, or not collected: their logs, or their dumps, "
+                          "would tell";
   if (!few) suspicion.culprits.clear();
   out.push_back(std::move(suspicion));
 }

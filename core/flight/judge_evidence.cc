@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/limits.h"
+#include "core/flight/shifted_numbers.h"
 
 namespace muster {
 namespace {
@@ -64,9 +64,37 @@ void give_up(Suspicion& suspicion) {
       "would tell";
 }
 
-// Sure answers become less so where they leave ranks unexplained or dumps are missing.
+namespace {
+
+// Different calls at one number are a fault whenever the dumps were written.
+bool is_disagreement(FlightVerdictKind kind) {
+  return kind == FlightVerdictKind::mismatch || kind == FlightVerdictKind::ahead_left_loop ||
+         kind == FlightVerdictKind::extra_op || kind == FlightVerdictKind::p2p_size_mismatch;
+}
+
+}  // namespace
+
+void FlightEvidence::doubt(Suspicion& suspicion) const {
+  if (!numbers_fit(suspicion.roots)) {
+    suspicion.kind = FlightVerdictKind::undecided;
+    suspicion.confidence = Confidence::low;
+    suspicion.culprits.clear();
+    suspicion.why =
+        "a rank counts the collectives of this group from another start than the others (its "
+        "recorder began anew?): equal numbers are not the same call; a second set of dumps would "
+        "tell";
+  } else if (!is_disagreement(suspicion.kind) && !tells_times() && !somebody_overdue()) {
+    suspicion.confidence = Confidence::low;
+    suspicion.why +=
+        "; but no record tells its time, and dumps of different moments of a job at work look the "
+        "same";
+  }
+}
+
 void FlightEvidence::weigh(Suspicion& suspicion) const {
   suspicion.explained = explained_by(suspicion.roots).size();
+  if (suspicion.confidence == Confidence::low) return;
+  doubt(suspicion);
   const double share = graph_.waiting().empty() ? 0
                                                 : static_cast<double>(suspicion.explained) /
                                                       static_cast<double>(graph_.waiting().size());
@@ -159,7 +187,33 @@ bool FlightEvidence::others_went_on(const WaitNode& node) const {
   return false;
 }
 
-// The record is written before the call and the status raised after it.
+bool FlightEvidence::tells_times() const {
+  return std::any_of(fleet_.ranks().begin(), fleet_.ranks().end(), [](const FlightRank& rank) {
+    for (auto i = static_cast<std::uint32_t>(rank.first_entry()); i < rank.dump().entries.size();
+         ++i) {
+      if (rank.unfinished(i) && rank.entry(i).created_ns != FlightEntry::kAbsent) return true;
+    }
+    return false;
+  });
+}
+
+bool FlightEvidence::group_fits(std::uint32_t group) const {
+  const auto [place, added] = fits_.emplace(group, true);
+  if (added) place->second = !numbers_are_shifted(fleet_, group);
+  return place->second;
+}
+
+bool FlightEvidence::numbers_fit(const std::vector<std::uint32_t>& nodes) const {
+  return std::all_of(nodes.begin(), nodes.end(), [&](std::uint32_t index) {
+    const WaitNode& node = graph_.nodes()[index];
+    if (node.kind == WaitKind::collective) return group_fits(node.group);
+    const FlightRank* rank = node.kind == WaitKind::idle_rank ? fleet_.find(node.rank) : nullptr;
+    if (rank == nullptr) return true;
+    return std::all_of(rank->lanes().begin(), rank->lanes().end(),
+                       [&](const FlightLane& lane) { return group_fits(lane.group); });
+  });
+}
+
 bool inside_launch(const FlightRank& rank, const FlightLane& lane, std::uint32_t entry) {
   return lane.last_enqueued && lane.collectives.back() == entry &&
          *lane.last_enqueued < rank.entry(entry).seq;

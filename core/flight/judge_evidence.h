@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "core/flight/call_history.h"
@@ -37,8 +38,8 @@ class FlightEvidence {
 
   // Waiting ranks from which one of these nodes is reached, sorted.
   std::vector<std::int32_t> explained_by(const std::vector<std::uint32_t>& roots) const;
-  // Counts them, and makes a sure answer less so where it leaves ranks unexplained or dumps are
-  // missing.
+  // Counts them, and makes a sure answer less so where it leaves ranks unexplained, dumps are
+  // missing, or numbers or times do not allow to be sure.
   void weigh(Suspicion& suspicion) const;
   // The record of what came first is lost: nothing can be said of who.
   bool forgotten(const WaitNode& node) const;
@@ -56,7 +57,16 @@ class FlightEvidence {
   const FlightFleet& fleet_;
   const WaitGraph& graph_;
   std::span<const RankWitness> witnesses_;
+  void doubt(Suspicion& suspicion) const;
+  // Whether anything unfinished tells when it was issued.
+  bool tells_times() const;
+  // Whether equal numbers mean the same call in the groups of these nodes; of ranks, in all groups
+  // that they call in.
+  bool numbers_fit(const std::vector<std::uint32_t>& nodes) const;
+  bool group_fits(std::uint32_t group) const;
+
   mutable std::unique_ptr<CallHistory> history_;
+  mutable std::unordered_map<std::uint32_t, bool> fits_;  // by group, where it was asked
 };
 
 // The rings have forgotten what came first: names nobody.
