@@ -70,6 +70,17 @@ inline constexpr std::size_t kFlightValues = 16 * 1024 * 1024;
 // One row of a JSON dump (a call over 5,000 tensors is 200 kB).
 inline constexpr std::size_t kFlightRowBytes = 16 * 1024 * 1024;
 
+// A wait that is shorter than this may be a save or an evaluation of others, as with waits seen by
+// power; longer, it counts.
+inline constexpr std::int64_t kFlightLongWaitNs = 120'000'000'000;
+// A pause of a rank that says something of its next one; a longer one is a save or a start.
+inline constexpr std::int64_t kFlightPauseNs = 30'000'000'000;
+// The watchdog writes a dump at the time-out of a call and by twice that at the latest; a file that
+// is younger by this much more is a copy, whose time tells nothing.
+inline constexpr std::int64_t kFlightCopyMs = 900'000;
+// Dumps that end so far apart are of different runs or attempts: clocks of hosts differ by less.
+inline constexpr std::int64_t kFlightApartNs = 1'800'000'000'000;
+
 // An archive of dumps and logs. A member is at most one dump; a job of 16,384 ranks sends four
 // files for each rank; 64 GiB are a thousand ranks with rings a hundred times the usual.
 inline constexpr std::size_t kArchiveMembers = 65536;

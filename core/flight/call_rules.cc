@@ -31,7 +31,7 @@ bool lacks_types(const FlightDump& dump) {
 }  // namespace
 
 CallRules common_rules(std::span<const FlightDump* const> dumps) {
-  constexpr Format kMembersSince = {2, 7};
+  constexpr Format kMembersSince = {2, 7}, kBarriersSince = {2, 4};
   CallRules rules;
   if (dumps.empty()) return rules;
   Format first = format_of(dumps.front()->version), last = first;
@@ -42,7 +42,7 @@ CallRules common_rules(std::span<const FlightDump* const> dumps) {
     rules.types = rules.types && !lacks_types(*dump);
   }
   rules.batch_members = first >= kMembersSince || last < kMembersSince;
-  rules.barrier_by_name = first == last;
+  rules.barrier_by_name = first == last && first >= kBarriersSince;
   return rules;
 }
 

@@ -10,7 +10,7 @@ namespace muster {
 struct CallRules {
   bool types = true;          // 1.x has none
   bool batch_members = true;  // before 2.7 only the end of a batch of collectives is recorded
-  // PyTorch 2.5 and before record a barrier as all_reduce of one element, later ones by its name.
+  // Formats to 2.3 record a barrier as all_reduce of one element, later ones by its name.
   bool barrier_by_name = true;
 };
 

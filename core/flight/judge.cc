@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <map>
 
+#include "base/limits.h"
 #include "core/flight/odd_call.h"
 #include "core/flight/ring_judge.h"
+#include "core/flight/stuck_messages.h"
 
 namespace muster {
 namespace {
@@ -24,7 +26,7 @@ std::vector<Suspicion> FlightJudge::judge() {
   find_disagreements(found);
   find_idle_ranks(found);
   find_complete_calls(found);
-  find_stuck_messages(found);
+  for (Suspicion& suspicion : stuck_messages(evidence_)) found.push_back(std::move(suspicion));
   find_missing_dumps(found);
   for (Suspicion& suspicion : found) evidence_.weigh(suspicion);
   // What says nothing of who comes after everything that does.
@@ -278,19 +280,16 @@ Suspicion FlightJudge::judge_idle(const std::vector<IdleRank>& idle) {
   suspicion.confidence = sure ? Confidence::high : Confidence::medium;
   suspicion.why = "waits in no collective, and the others wait for it";
   // One moment of a job at work looks the same: most have not come yet. A time-out would tell.
-  const bool half = suspicion.culprits.size() * 2 >= fleet_.ranks().size();
+  const bool many = suspicion.culprits.size() * 4 > fleet_.ranks().size();
   const bool most = suspicion.culprits.size() * 2 > fleet_.ranks().size();
-  if (most || (half && !evidence_.somebody_overdue())) {
+  if (most || (many && !evidence_.somebody_overdue())) {
     suspicion.confidence = Confidence::low;
     suspicion.why =
-        "most ranks wait in nothing: a job at work looks the same, and so does one in which the "
-        "few "
-        "have more to do; a second set of dumps, or the logs, would tell";
+        "many ranks wait in nothing: a job at work looks the same, and so does one in which "
+        "the few have more to do; a second set of dumps, or the logs, would tell";
   }
-  // Shorter than a save or an evaluation takes; the same bound as for waits seen by power.
-  constexpr std::int64_t kLongWaitNs = 120'000'000'000;
   const auto wait = evidence_.longest_wait_ns();
-  if (wait && *wait < kLongWaitNs) {
+  if (wait && *wait < limits::kFlightLongWaitNs) {
     suspicion.confidence = Confidence::low;
     suspicion.why = "the others had waited for less than two minutes when the dumps were written";
   }
@@ -389,30 +388,6 @@ Suspicion FlightJudge::judge_complete_call(std::uint32_t index) {
     suspicion.why = "all members are in with the same call, and nobody got out";
   }
   return suspicion;
-}
-
-void FlightJudge::find_stuck_messages(std::vector<Suspicion>& out) {
-  for (std::uint32_t i = 0; i < graph_.nodes().size(); ++i) {
-    const WaitNode& node = graph_.nodes()[i];
-    if (node.kind != WaitKind::message || !node.sent || !node.received) continue;
-    if (!node.soft.empty()) continue;
-    Suspicion suspicion;
-    suspicion.roots = {i};
-    suspicion.culprits = {std::min(node.from, node.to), std::max(node.from, node.to)};
-    const FlightSignature& sent = fleet_.find(node.from)->signature(*node.sent);
-    const FlightSignature& received = fleet_.find(node.to)->signature(*node.received);
-    const auto amount = [](const FlightSignature& s) {
-      const CallTotals totals = call_totals(s);
-      return std::max(totals.in, totals.out);
-    };
-    const bool same = amount(sent) == amount(received);
-    suspicion.kind = same ? FlightVerdictKind::fabric_p2p : FlightVerdictKind::p2p_size_mismatch;
-    suspicion.confidence = same ? Confidence::medium : Confidence::high;
-    suspicion.why = same ? "both ends are posted with the same size and nothing moves"
-                         : "both ends are posted with different sizes";
-    if (evidence_.forgotten(node)) give_up(suspicion);
-    out.push_back(std::move(suspicion));
-  }
 }
 
 void FlightJudge::find_missing_dumps(std::vector<Suspicion>& out) {

@@ -23,7 +23,6 @@ class FlightJudge {
   void find_disagreements(std::vector<Suspicion>& out);
   void find_idle_ranks(std::vector<Suspicion>& out);
   void find_complete_calls(std::vector<Suspicion>& out);
-  void find_stuck_messages(std::vector<Suspicion>& out);
   void find_missing_dumps(std::vector<Suspicion>& out);
   Suspicion judge_disagreement(std::uint32_t index);
   Suspicion judge_complete_call(std::uint32_t index);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/limits.h"
 #include "core/flight/shifted_numbers.h"
 
 namespace muster {
@@ -88,6 +89,9 @@ void FlightEvidence::doubt(Suspicion& suspicion) const {
     suspicion.why +=
         "; but no record tells its time, and dumps of different moments of a job at work look the "
         "same";
+  } else if (!is_disagreement(suspicion.kind) && !of_one_moment()) {
+    suspicion.confidence = Confidence::low;
+    suspicion.why += "; but these dumps are of different moments: others show what came later";
   }
 }
 
@@ -103,27 +107,77 @@ void FlightEvidence::weigh(Suspicion& suspicion) const {
   if (share < kExplainsEnough || blind) suspicion.confidence = Confidence::medium;
 }
 
-// Others completed what this rank never issued: its dump was written before theirs.
+const FlightEvidence::Progress& FlightEvidence::progress(std::uint32_t group) const {
+  const auto [place, added] = progress_.emplace(group, Progress{});
+  if (!added) return place->second;
+  Progress& furthest = place->second;
+  for (const std::int32_t member : fleet_.groups()[group].ranks) {
+    const FlightRank* rank = fleet_.find(member);
+    const FlightLane* lane = rank == nullptr ? nullptr : rank->lane(group);
+    if (lane == nullptr) continue;
+    for (const std::uint32_t index : lane->collectives) {
+      const std::int64_t seq = rank->entry(index).seq;
+      const FlightStatus status = rank->status(index);
+      if (status == FlightStatus::timed_out) furthest.timed_out = std::max(furthest.timed_out, seq);
+      if (status != FlightStatus::done || !is_synchronising(rank->call(index).family)) continue;
+      furthest.done = std::max(furthest.done, seq);
+      if (!rank->retirement_is_end())
+        furthest.done_by_event = std::max(furthest.done_by_event, seq);
+    }
+  }
+  return furthest;
+}
+
+bool FlightEvidence::others_went_on(const WaitNode& node) const {
+  return progress(node.group).done_by_event > node.seq;
+}
+
 bool FlightEvidence::older_than_its_peers(std::int32_t rank) const {
   const FlightRank& own = *fleet_.find(rank);
+  bool older = false;
   for (const FlightLane& lane : own.lanes()) {
     if (lane.collectives.empty()) continue;
     const std::int64_t last = own.entry(lane.collectives.back()).seq;
-    for (const std::int32_t member : fleet_.groups()[lane.group].ranks) {
-      const FlightRank* peer = member == rank ? nullptr : fleet_.find(member);
-      const FlightLane* theirs = peer == nullptr ? nullptr : peer->lane(lane.group);
-      if (theirs == nullptr) continue;
-      for (const std::uint32_t entry : theirs->collectives) {
-        if (peer->entry(entry).seq <= last) continue;
-        if (peer->status(entry) == FlightStatus::timed_out) return false;
-        if (peer->status(entry) == FlightStatus::done &&
-            is_synchronising(peer->call(entry).family)) {
-          return true;
-        }
-      }
-    }
+    const Progress& furthest = progress(lane.group);
+    if (furthest.timed_out > last) return false;
+    older = older || furthest.done > last;
   }
-  return false;
+  return older;
+}
+
+namespace {
+
+// How long the rank had given no sign of life when its file was written.
+std::optional<std::int64_t> silence_ns(const FlightRank& rank) {
+  std::int64_t silence = 0;
+  if (!rank.dump().written_at || !rank.last_sign_ns()) return {};
+  const std::int64_t written = wall_to_ns(*rank.dump().written_at);
+  if (__builtin_sub_overflow(written, *rank.last_sign_ns(), &silence)) return {};
+  return silence;
+}
+
+}  // namespace
+
+bool FlightEvidence::look_apart() const {
+  for (const WaitNode& node : graph_.nodes()) {
+    if (node.kind == WaitKind::collective && others_went_on(node)) return true;
+    if (node.kind == WaitKind::idle_rank && older_than_its_peers(node.rank)) return true;
+  }
+  // Who waits in a file that was written at work, and who has long been silent.
+  constexpr std::int64_t kAtWorkNs = 2'000'000'000;
+  std::optional<std::int64_t> least, most;
+  for (const std::int32_t rank : graph_.waiting()) {
+    const auto silence = silence_ns(*fleet_.find(rank));
+    if (!silence) continue;
+    least = std::min(least.value_or(*silence), *silence);
+    most = std::max(most.value_or(*silence), *silence);
+  }
+  return least && *least >= 0 && *least < kAtWorkNs && *most >= limits::kFlightLongWaitNs;
+}
+
+bool FlightEvidence::of_one_moment() const {
+  if (!one_moment_) one_moment_ = !look_apart();
+  return *one_moment_;
 }
 
 bool FlightEvidence::somebody_is(FlightStatus status) const {
@@ -137,7 +191,6 @@ bool FlightEvidence::somebody_is(FlightStatus status) const {
 
 bool FlightEvidence::somebody_overdue() const {
   constexpr std::int64_t kNsPerMs = 1'000'000;
-  constexpr std::int64_t kCopyMs = 900'000;
   if (somebody_is(FlightStatus::timed_out)) return true;
   if (std::any_of(witnesses_.begin(), witnesses_.end(), [](const RankWitness& witness) {
         return witness.kind == WitnessKind::collective_timeout;
@@ -153,7 +206,7 @@ bool FlightEvidence::somebody_overdue() const {
       // The watchdog writes the dump when the time is out, or somebody a little before. Much later
       // is the time of a copy, and tells nothing.
       const std::int64_t age_ms = *age_ns / kNsPerMs;
-      const std::int64_t late_ms = 2 * timeout_ms + kCopyMs;
+      const std::int64_t late_ms = 2 * timeout_ms + limits::kFlightCopyMs;
       if (age_ms >= timeout_ms - timeout_ms / 10 && age_ms <= late_ms) return true;
     }
     return false;
@@ -170,21 +223,6 @@ std::optional<std::int64_t> FlightEvidence::longest_wait_ns() const {
     }
   }
   return longest;
-}
-
-bool FlightEvidence::others_went_on(const WaitNode& node) const {
-  for (const std::int32_t member : fleet_.groups()[node.group].ranks) {
-    const FlightRank* rank = fleet_.find(member);
-    const FlightLane* lane = rank == nullptr ? nullptr : rank->lane(node.group);
-    if (lane == nullptr || rank->retirement_is_end()) continue;
-    const bool further =
-        std::any_of(lane->collectives.begin(), lane->collectives.end(), [&](std::uint32_t entry) {
-          return rank->entry(entry).seq > node.seq && rank->status(entry) == FlightStatus::done &&
-                 is_synchronising(rank->call(entry).family);
-        });
-    if (further) return true;
-  }
-  return false;
 }
 
 bool FlightEvidence::tells_times() const {

@@ -57,6 +57,17 @@ class FlightEvidence {
   const FlightFleet& fleet_;
   const WaitGraph& graph_;
   std::span<const RankWitness> witnesses_;
+  // Highest numbers of a group's synchronising collectives that any member finished.
+  struct Progress {
+    std::int64_t done = INT64_MIN, timed_out = INT64_MIN;
+    std::int64_t done_by_event =
+        INT64_MIN;  // and not told by retirement, which an error brings too
+  };
+  const Progress& progress(std::uint32_t group) const;
+  // Whether all dumps are of one moment, as far as can be seen: nobody completed what another, who
+  // waits, had not come to, and nobody who waits was at work when others had long been silent.
+  bool of_one_moment() const;
+  bool look_apart() const;
   void doubt(Suspicion& suspicion) const;
   // Whether anything unfinished tells when it was issued.
   bool tells_times() const;
@@ -66,6 +77,8 @@ class FlightEvidence {
   bool group_fits(std::uint32_t group) const;
 
   mutable std::unique_ptr<CallHistory> history_;
+  mutable std::unordered_map<std::uint32_t, Progress> progress_;
+  mutable std::optional<bool> one_moment_;
   mutable std::unordered_map<std::uint32_t, bool> fits_;  // by group, where it was asked
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/limits.h"
 #include "core/flight/fleet.h"
 #include "core/flight/frames.h"
 #include "core/flight/judge.h"
@@ -59,8 +60,6 @@ std::optional<std::int64_t> age_of(const FlightRank& rank, std::int64_t at_ns) {
 // Only told where the file's time is known.
 bool written_at_work(const FlightRank& rank, bool saves) {
   constexpr std::int64_t kLeastNs = 2'000'000'000;
-  constexpr std::int64_t kSaveNs = 120'000'000'000;  // a save or an evaluation may well take this
-  constexpr std::int64_t kPauseNs = 30'000'000'000;  // a longer pause says nothing of the next one
   constexpr std::int64_t kNsPerMs = 1'000'000;
   const FlightDump& dump = rank.dump();
   if (!dump.written_at || !rank.last_sign_ns()) return false;
@@ -76,8 +75,8 @@ bool written_at_work(const FlightRank& rank, bool saves) {
     before = std::max<std::int64_t>(*age, 0);
   }
   const auto silent = age_of(rank, *rank.last_sign_ns());
-  const std::int64_t usual = std::max(kLeastNs, 2 * std::min(pause, kPauseNs / 2));
-  return silent && *silent >= 0 && *silent < (saves ? kSaveNs : usual);
+  const std::int64_t usual = std::max(kLeastNs, 2 * std::min(pause, limits::kFlightPauseNs / 2));
+  return silent && *silent >= 0 && *silent < (saves ? limits::kFlightLongWaitNs : usual);
 }
 
 // Something has completed that the watchdog, which looks ten times a second, has not yet put away.
@@ -118,7 +117,6 @@ bool nothing_was_issued(const FlightFleet& fleet) {
 // Dumps of different hours are of different runs, or of different attempts: the clocks of hosts do
 // not differ by so much. Nobody is accused out of such a mixture.
 bool of_one_time(const FlightFleet& fleet) {
-  constexpr std::int64_t kApartNs = 1'800'000'000'000;
   std::optional<std::int64_t> first, last;
   for (const FlightRank& rank : fleet.ranks()) {
     const auto sign = rank.last_sign_ns();
@@ -126,7 +124,7 @@ bool of_one_time(const FlightFleet& fleet) {
     first = std::min(first.value_or(*sign), *sign);
     last = std::max(last.value_or(*sign), *sign);
   }
-  return !first || *last / 2 - *first / 2 < kApartNs / 2;
+  return !first || *last / 2 - *first / 2 < limits::kFlightApartNs / 2;
 }
 
 FlightVerdict never_started(const FlightFleet& fleet) {

@@ -163,9 +163,14 @@ std::string headline(const FlightVerdict& v, const FlightFleet& fleet, const Wai
     case FlightVerdictKind::fabric_partial:
       return fmt::format("{} ended for some of {} members only", where, v.group_size);
     case FlightVerdictKind::fabric_p2p:
+      if (v.culprits.empty()) {
+        return fmt::format("messages of one batch in {} are posted at both ends and do not move",
+                           v.group);
+      }
       return fmt::format("a message between {} is posted at both ends and does not move", who);
     case FlightVerdictKind::p2p_size_mismatch:
-      return fmt::format("{} send and receive different sizes", who);
+      return fmt::format("{} send and receive different sizes",
+                         v.culprits.empty() ? "several pairs of ranks" : who);
     default:
       return fmt::format("{}, and the dumps do not say for whom", who_wait(v.waiting));
   }
