@@ -42,7 +42,7 @@ CallRules common_rules(std::span<const FlightDump* const> dumps) {
     rules.types = rules.types && !lacks_types(*dump);
   }
   rules.batch_members = first >= kMembersSince || last < kMembersSince;
-  rules.barrier_by_name = first == last && first >= kBarriersSince;
+  rules.barrier_by_name = first >= kBarriersSince || last < kBarriersSince;
   return rules;
 }
 

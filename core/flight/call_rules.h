@@ -14,7 +14,7 @@ struct CallRules {
   bool barrier_by_name = true;
 };
 
-// What every one of these dumps tells. Dumps of one format are compared by all of it.
+// What every one of these dumps tells.
 CallRules common_rules(std::span<const FlightDump* const> dumps);
 
 }  // namespace muster

@@ -24,6 +24,16 @@ std::size_t last_epoch(const FlightDump& dump) {
   return first;
 }
 
+// Whether numbers of records are left out.
+bool has_gaps(const FlightDump& dump, std::size_t first) {
+  for (std::size_t i = first + 1; i < dump.entries.size(); ++i) {
+    const std::int64_t before = dump.entries[i - 1].record_id, now = dump.entries[i].record_id;
+    const bool known = before != FlightEntry::kAbsent && now != FlightEntry::kAbsent;
+    if (known && now - 1 > before) return true;
+  }
+  return false;
+}
+
 std::int64_t newest_stamp(const FlightDump& dump) {
   std::int64_t newest = FlightEntry::kAbsent;
   for (const FlightEntry& entry : dump.entries) {
@@ -66,6 +76,7 @@ FlightRank::FlightRank(const FlightDump& dump, std::size_t first_entry,
     : dump_(&dump), rules_(rules), first_(first_entry), groups_(std::move(groups)) {
   const auto& entries = dump.entries;
   wrapped_ = first_ > 0 || (!entries.empty() && entries.front().record_id > 0);
+  filtered_ = has_gaps(dump, first_);
   calls_.reserve(dump.signatures.size());
   for (const FlightSignature& signature : dump.signatures) {
     calls_.push_back(parse_call(signature.name));

@@ -58,6 +58,9 @@ class FlightRank {
   std::int32_t rank() const { return *dump_->rank; }
   // The ring has lost entries, or an earlier life of the process.
   bool wrapped() const { return wrapped_; }
+  // Holds the unfinished only: records between them are left out. The members of a batch have no
+  // end of their own, so that those of finished batches are among them.
+  bool filtered() const { return filtered_; }
   std::size_t first_entry() const { return first_; }
   FlightStatus status(std::uint32_t entry) const { return status_[entry]; }
   const std::vector<FlightLane>& lanes() const { return lanes_; }
@@ -111,7 +114,7 @@ class FlightRank {
   CallRules rules_;
   std::size_t first_;
   std::vector<std::uint32_t> groups_;  // of the dump -> of the fleet
-  bool wrapped_ = false;
+  bool wrapped_ = false, filtered_ = false;
   // A back end without completion events: "retired" is the end, by error too, and the numbers of
   // pg_status count the works of the process, not of the group.
   bool by_process_ = false;

@@ -84,6 +84,11 @@ void FlightEvidence::doubt(Suspicion& suspicion) const {
         "a rank counts the collectives of this group from another start than the others (its "
         "recorder began anew?): equal numbers are not the same call; a second set of dumps would "
         "tell";
+  } else if (by_filtered_batches(suspicion.roots)) {
+    suspicion.confidence = Confidence::low;
+    suspicion.why +=
+        "; but in dumps of the unfinished only, the messages of finished batches look unfinished "
+        "too: dumps of everything would tell";
   } else if (!is_disagreement(suspicion.kind) && !tells_times() && !somebody_overdue()) {
     suspicion.confidence = Confidence::low;
     suspicion.why +=
@@ -232,6 +237,17 @@ bool FlightEvidence::tells_times() const {
       if (rank.unfinished(i) && rank.entry(i).created_ns != FlightEntry::kAbsent) return true;
     }
     return false;
+  });
+}
+
+bool FlightEvidence::by_filtered_batches(const std::vector<std::uint32_t>& nodes) const {
+  const auto filtered = [&](std::int32_t rank) {
+    const FlightRank* own = fleet_.find(rank);
+    return own != nullptr && own->filtered();
+  };
+  return std::any_of(nodes.begin(), nodes.end(), [&](std::uint32_t index) {
+    const WaitNode& node = graph_.nodes()[index];
+    return node.kind == WaitKind::message && (filtered(node.from) || filtered(node.to));
   });
 }
 

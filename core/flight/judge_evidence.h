@@ -74,6 +74,8 @@ class FlightEvidence {
   // Whether equal numbers mean the same call in the groups of these nodes; of ranks, in all groups
   // that they call in.
   bool numbers_fit(const std::vector<std::uint32_t>& nodes) const;
+  // Whether a message of these nodes has an end in a dump of the unfinished only.
+  bool by_filtered_batches(const std::vector<std::uint32_t>& nodes) const;
   bool group_fits(std::uint32_t group) const;
 
   mutable std::unique_ptr<CallHistory> history_;

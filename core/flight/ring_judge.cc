@@ -17,7 +17,7 @@ using Ranks = std::vector<std::int32_t>;
 // Whether the rank of both posts `send` before it receives what the peer sends back. What is in one
 // batch is posted at once, in whatever order it was recorded.
 bool sends_first(const FlightRank& rank, const WaitNode& send, const WaitNode& back) {
-  if (!back.received) return true;
+  if (!back.received) return !rank.dump().cut_at;
   const FlightEntry& out = rank.entry(*send.sent);
   const FlightEntry& in = rank.entry(*back.received);
   const bool one_batch = send.group == back.group && out.p2p_seq > 0 && out.p2p_seq == in.p2p_seq;
@@ -123,12 +123,20 @@ void RingJudge::name_the_breakers(bool lost, Suspicion& suspicion) const {
   if (all_inside_launch(suspicion.culprits)) suspicion.kind = FlightVerdictKind::in_launch;
 }
 
+// What came after in a cut file is not known.
+bool RingJudge::is_cut(const WaitNode& node) const {
+  return std::any_of(node.waiting.begin(), node.waiting.end(), [&](std::int32_t rank) {
+    return fleet_.find(rank)->dump().cut_at.has_value();
+  });
+}
+
 std::optional<Suspicion> RingJudge::judge(const Ranks& unexplained) const {
   const std::vector<bool> ring = graph_.on_rings();
   Suspicion suspicion;
   bool lost = false;
   for (std::uint32_t i = 0; i < ring.size(); ++i) {
-    lost = lost || (ring[i] && evidence_.forgotten(graph_.nodes()[i]));
+    const WaitNode& node = graph_.nodes()[i];
+    lost = lost || (ring[i] && (evidence_.forgotten(node) || is_cut(node)));
   }
   if (const auto crossed = lost ? std::nullopt : crossed_sends(ring)) {
     suspicion.kind = FlightVerdictKind::deadlock_cycle;

@@ -27,6 +27,7 @@ class RingJudge {
   std::vector<std::uint32_t> ring_roots(const std::vector<bool>& ring,
                                         const std::vector<std::int32_t>& culprits) const;
   bool all_inside_launch(const std::vector<std::int32_t>& ranks) const;
+  bool is_cut(const WaitNode& node) const;
   void name_the_breakers(bool lost, Suspicion& suspicion) const;
 
   const FlightEvidence& evidence_;

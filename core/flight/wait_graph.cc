@@ -249,8 +249,11 @@ void WaitGraph::link_message(std::uint32_t index) {
     if (fleet_.find(rank) == nullptr) {
       const std::uint32_t gone = rank_node(WaitKind::rank_without_dump, rank);
       nodes_[index].hard.push_back({gone, rank});
-    } else {
+    } else if (!fleet_.find(rank)->dump().cut_at) {
       link_absent(index, rank);
+    } else if (const auto queue = queues_.find(rank); queue != queues_.end()) {
+      // The end may be in what the cut file lost.
+      nodes_[index].soft.push_back({queue->second.back().up_to, rank});
     }
   };
   if (!node.sent) return peer(node.from);
