@@ -81,6 +81,12 @@ inline constexpr std::int64_t kFlightCopyMs = 900'000;
 // Dumps that end so far apart are of different runs or attempts: clocks of hosts differ by less.
 inline constexpr std::int64_t kFlightApartNs = 1'800'000'000'000;
 
+// Others come to their next call minutes after a rank has failed, and after an hour at most. A log
+// without a zone is read as UTC and may seem 12 hours older than it is: until then a failure in it
+// stands as the cause, but not for sure.
+inline constexpr std::chrono::hours kFailureFresh{1};
+inline constexpr std::chrono::hours kFailureOld{13};
+
 // An archive of dumps and logs. A member is at most one dump; a job of 16,384 ranks sends four
 // files for each rank; 64 GiB are a thousand ranks with rings a hundred times the usual.
 inline constexpr std::size_t kArchiveMembers = 65536;

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <limits>
 
+#include "base/hash_mix.h"
 #include "base/text.h"
 
 namespace muster {
@@ -95,15 +96,6 @@ std::int64_t elements(const std::vector<std::vector<std::int64_t>>& tensors) {
     if (__builtin_add_overflow(total, product, &total)) return INT64_MAX;
   }
   return total;
-}
-
-std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
-  hash ^= value + 0x9e3779b97f4a7c15ULL + (hash << 6) + (hash >> 2);
-  return hash * 0xff51afd7ed558ccdULL;
-}
-std::uint64_t mix(std::uint64_t hash, std::string_view text) {
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
-  return mix(hash, text.size());
 }
 
 std::string_view type_of(const FlightSignature& s) {

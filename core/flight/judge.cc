@@ -153,8 +153,11 @@ Suspicion FlightJudge::judge_disagreement(std::uint32_t index) {
     const Odd odd = odd_party(node);
     if (!odd.party) {
       suspicion.why =
-          "no majority: the step counts of both sides, or their logs, would tell which one left "
-          "the common order";
+          evidence_.logs_given()
+              ? "no majority: the step counts of both sides would tell which one left the common "
+                "order"
+              : "no majority: the step counts of both sides, or their logs, would tell which one "
+                "left the common order";
       return suspicion;
     }
     norm = 1 - *odd.party;
@@ -286,7 +289,8 @@ Suspicion FlightJudge::judge_idle(const std::vector<IdleRank>& idle) {
     suspicion.confidence = Confidence::low;
     suspicion.why =
         "many ranks wait in nothing: a job at work looks the same, and so does one in which "
-        "the few have more to do; a second set of dumps, or the logs, would tell";
+        "the few have more to do; a second set of dumps";
+    suspicion.why += evidence_.logs_given() ? " would tell" : ", or the logs, would tell";
   }
   const auto wait = evidence_.longest_wait_ns();
   if (wait && *wait < limits::kFlightLongWaitNs) {
@@ -296,8 +300,8 @@ Suspicion FlightJudge::judge_idle(const std::vector<IdleRank>& idle) {
   if (evidence_.somebody_is(FlightStatus::given_up)) {
     suspicion.confidence = Confidence::low;
     suspicion.why =
-        "the others ended by an error after it stopped, or its dump is older than theirs; its log "
-        "would tell";
+        "the others ended by an error after it stopped, or its dump is older than theirs";
+    if (!evidence_.logs_given()) suspicion.why += "; its log would tell";
   }
   if (stale) {
     suspicion.kind = FlightVerdictKind::undecided;
@@ -407,8 +411,10 @@ void FlightJudge::find_missing_dumps(std::vector<Suspicion>& out) {
   suspicion.confidence = one ? Confidence::medium : Confidence::low;
   suspicion.why = !few  ? "most dumps are missing: collect them from all hosts"
                   : one ? "dead, unreachable, or in tear-down: it left no dump"
-                        : "dead, in tear-down, or not collected: their logs, or their dumps, "
-                          "would tell";
+                        : "dead, in tear-down, or not collected: their dumps";
+  if (few && !one) {
+    suspicion.why += evidence_.logs_given() ? " would tell" : ", or their logs, would tell";
+  }
   if (!few) suspicion.culprits.clear();
   out.push_back(std::move(suspicion));
 }

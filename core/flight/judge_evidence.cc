@@ -21,8 +21,8 @@ std::vector<std::int32_t> merged(const std::vector<std::int32_t>& a,
 }
 
 FlightEvidence::FlightEvidence(const FlightFleet& fleet, const WaitGraph& graph,
-                               std::span<const RankWitness> witnesses)
-    : fleet_(fleet), graph_(graph), witnesses_(witnesses) {}
+                               std::span<const RankWitness> witnesses, bool logs_given)
+    : fleet_(fleet), graph_(graph), witnesses_(witnesses), logs_given_(logs_given) {}
 
 const CallHistory& FlightEvidence::history() const {
   if (!history_) history_ = std::make_unique<CallHistory>(fleet_);

@@ -29,12 +29,14 @@ struct Suspicion {
 class FlightEvidence {
  public:
   FlightEvidence(const FlightFleet& fleet, const WaitGraph& graph,
-                 std::span<const RankWitness> witnesses);
+                 std::span<const RankWitness> witnesses, bool logs_given);
 
   const FlightFleet& fleet() const { return fleet_; }
   const WaitGraph& graph() const { return graph_; }
   // Made when the first tie needs it.
   const CallHistory& history() const;
+  // Logs of the ranks were read: what they did not tell they will not.
+  bool logs_given() const { return logs_given_; }
 
   // Waiting ranks from which one of these nodes is reached, sorted.
   std::vector<std::int32_t> explained_by(const std::vector<std::uint32_t>& roots) const;
@@ -57,6 +59,7 @@ class FlightEvidence {
   const FlightFleet& fleet_;
   const WaitGraph& graph_;
   std::span<const RankWitness> witnesses_;
+  bool logs_given_;
   // Highest numbers of a group's synchronising collectives that any member finished.
   struct Progress {
     std::int64_t done = INT64_MIN, timed_out = INT64_MIN;

@@ -69,6 +69,12 @@ Suspicion judge_batch(const FlightEvidence& evidence, const Nodes& batch) {
                   : one            ? "both ends are posted with the same size and nothing moves"
                         : "all are posted at both ends, and a batch ends as a whole: counters of "
                           "the links, or NCCL RAS, would tell which of them does not move";
+  // What a cut file has lost of the batch may be what holds it up.
+  const bool cut = std::any_of(batch.begin(), batch.end(), [&](std::uint32_t i) {
+    return evidence.fleet().find(nodes[i].from)->dump().cut_at ||
+           evidence.fleet().find(nodes[i].to)->dump().cut_at;
+  });
+  if (cut && unequal.empty()) suspicion.confidence = Confidence::low;
   const bool lost = std::any_of(batch.begin(), batch.end(),
                                 [&](std::uint32_t i) { return evidence.forgotten(nodes[i]); });
   if (lost) give_up(suspicion);

@@ -6,6 +6,8 @@
 #include <set>
 
 #include "base/limits.h"
+#include "base/median.h"
+#include "core/flight/failure_age.h"
 #include "core/flight/fleet.h"
 #include "core/flight/frames.h"
 #include "core/flight/judge.h"
@@ -42,9 +44,7 @@ FlightCoverage coverage_of(const FlightFleet& fleet) {
   }
   coverage.versions.assign(versions.begin(), versions.end());
   if (!lengths.empty()) {
-    const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
-    std::nth_element(lengths.begin(), middle, lengths.end());
-    coverage.history = Duration(*middle);
+    coverage.history = Duration(median_of(lengths));
   }
   return coverage;
 }
@@ -148,14 +148,24 @@ FlightVerdict written_too_early(std::size_t waiting) {
 }
 
 // Nobody waits, and dumps are missing: those ranks may have died and ended the others by error.
-FlightVerdict only_missing(const FlightFleet& fleet, std::span<const RankWitness> witnesses) {
+FlightVerdict only_missing(const FlightFleet& fleet, std::span<const RankWitness> witnesses,
+                           bool logs_given) {
   FlightVerdict verdict;
   verdict.kind = FlightVerdictKind::no_dump;
-  verdict.why = "the others may have ended by an error of theirs; their logs would tell";
+  verdict.why = logs_given ? "the others may have ended by an error of theirs"
+                           : "the others may have ended by an error of theirs; their logs would "
+                             "tell";
   const std::vector<std::int32_t>& missing = fleet.missing();
+  std::optional<WallTime> last_sign;
+  for (const FlightRank& rank : fleet.ranks()) {
+    if (!rank.last_sign_ns()) continue;
+    const WallTime sign = wall_from_ns(*rank.last_sign_ns());
+    last_sign = std::max(last_sign.value_or(sign), sign);
+  }
   for (const RankWitness& witness : witnesses) {
     const bool theirs = std::binary_search(missing.begin(), missing.end(), witness.rank);
     if (!theirs || !tells_a_cause(witness.kind)) continue;
+    if (failure_age(witness, last_sign) == FailureAge::stale) continue;
     verdict.witnesses.push_back(witness);
     verdict.culprits.push_back(witness.rank);
     verdict.confidence = Confidence::medium;
@@ -181,8 +191,9 @@ std::string_view flight_verdict_name(FlightVerdictKind kind) {
 }
 
 FlightAnalysis analyze_flight(std::span<const FlightDump> dumps,
-                              std::span<const RankWitness> witnesses) {
+                              std::span<const RankWitness> witnesses, bool logs_given) {
   FlightAnalysis analysis;
+  analysis.logs_given = logs_given;
   std::vector<std::int32_t> heard_of;
   for (const RankWitness& witness : witnesses) heard_of.push_back(witness.rank);
   const FlightFleet fleet(dumps, heard_of);
@@ -197,10 +208,10 @@ FlightAnalysis analyze_flight(std::span<const FlightDump> dumps,
   if (was_at_work(fleet) && !graph.waiting().empty()) {
     analysis.verdicts.push_back(written_too_early(graph.waiting().size()));
   } else {
-    const FlightEvidence evidence(fleet, graph, witnesses);
+    const FlightEvidence evidence(fleet, graph, witnesses, logs_given);
     FlightJudge judge(evidence);
     if (graph.waiting().empty() && !fleet.missing().empty()) {
-      analysis.verdicts.push_back(only_missing(fleet, witnesses));
+      analysis.verdicts.push_back(only_missing(fleet, witnesses, logs_given));
     }
     for (const Suspicion& suspicion : judge.judge()) {
       analysis.verdicts.push_back(put_into_words(suspicion, fleet, graph, witnesses));
