@@ -186,6 +186,33 @@ Dumps lacking(Dumps dumps, const RankList& ranks) {
   return dumps;
 }
 
+// Each step ends with a metric and a save; in the last one rank 3 leaves the metric out.
+Dumps skipped_before_a_save() {
+  FlightScript job(8);
+  for (int step = 0; step < 3; ++step) {
+    job.gathers(job.all(), 2);
+    job.reductions(job.all(), 2);
+    job.call(step == 2 ? without(job.all(), 3) : job.all(), kMetric);
+    job.barrier(job.all(), CallSite::checkpoint_before);
+    job.sync(job.all());
+  }
+  return job.run();
+}
+
+// The same job; in the last step rank 3 has no data and goes to save at once.
+Dumps left_before_a_save() {
+  FlightScript job(8);
+  for (int step = 0; step < 3; ++step) {
+    const RankList ranks = step == 2 ? without(job.all(), 3) : job.all();
+    job.gathers(ranks, 2);
+    job.reductions(ranks, 2);
+    job.call(ranks, kMetric);
+    if (step != 1) job.barrier(job.all(), CallSite::checkpoint_before);
+    job.sync(job.all());
+  }
+  return job.run();
+}
+
 struct DoubtRow {
   const char* name;
   std::function<Dumps()> dumps;
@@ -262,6 +289,9 @@ INSTANTIATE_TEST_SUITE_P(
                              [] { return nothing_done(exchange(2)); },
                              Kind::fabric_p2p,
                              {0, 1}},
+                    StillRow{
+                        "skipped_before_a_save", skipped_before_a_save, Kind::out_of_order, {3}},
+                    StillRow{"left_before_a_save", left_before_a_save, Kind::ahead_left_loop, {3}},
                     StillRow{"one_dump_missing",
                              [] { return lacking(late_for_barrier(5), {5}); },
                              Kind::no_dump,

@@ -34,6 +34,48 @@ bool is_of_its_own(const FlightFleet& fleet, const WaitNode& node, const CallPar
   });
 }
 
+// A call of one rank: what, and from which line.
+struct Step {
+  std::uint64_t key = 0, site = 0;
+  bool operator==(const Step&) const = default;
+};
+
+Step step_of(const FlightRank& rank, std::uint32_t entry) {
+  return {rank.key(entry), call_site(rank.dump(), rank.stack(entry))};
+}
+
+// Whether the rank went from `first` right to `then` in this group, other than to entry `but`.
+bool goes_from_to(const FlightRank& rank, std::uint32_t group, const Step& first, const Step& then,
+                  std::optional<std::uint32_t> but) {
+  const FlightLane* lane = rank.lane(group);
+  for (std::size_t i = 1; lane != nullptr && i < lane->collectives.size(); ++i) {
+    const std::uint32_t next = lane->collectives[i];
+    if (next == but || step_of(rank, next) != then) continue;
+    if (step_of(rank, lane->collectives[i - 1]) == first) return true;
+  }
+  return false;
+}
+
+// The odd rank makes a call that always came after the one in which the others wait, and never
+// after the one that it made before: it left that one out, and is where it would be anyway.
+bool left_one_out(const FlightEvidence& evidence, const WaitNode& node, const CallParty& odd,
+                  const CallParty& others) {
+  const FlightRank& own = *evidence.fleet().find(odd.ranks.front());
+  const FlightRank& peer = *evidence.fleet().find(others.ranks.front());
+  const auto& calls = own.lane(node.group)->collectives;
+  const std::uint32_t entry = odd.entry.front();
+  const auto at = std::lower_bound(calls.begin(), calls.end(), entry);
+  if (at == calls.begin() || at == calls.end()) return false;
+  const Step before = step_of(own, *std::prev(at)), now = step_of(own, entry);
+  const Step awaited = step_of(peer, others.entry.front());
+  // A step of one call: one call less is one step less.
+  if (before == awaited) return false;
+  return (goes_from_to(own, node.group, awaited, now, entry) ||
+          goes_from_to(peer, node.group, awaited, now, {})) &&
+         !goes_from_to(own, node.group, before, now, entry) &&
+         !goes_from_to(peer, node.group, before, now, {});
+}
+
 }  // namespace
 
 FlightVerdictKind kind_of_odd(const FlightEvidence& evidence, const WaitNode& node,
@@ -50,7 +92,18 @@ FlightVerdictKind kind_of_odd(const FlightEvidence& evidence, const WaitNode& no
                         is_of_its_own(evidence.fleet(), node, party, i));
     }
   }
-  if (odd_outside && !others_outside) return FlightVerdictKind::ahead_left_loop;
+  if (odd_outside && !others_outside) {
+    // Who left the loop is where the others come to later; who left out a call is there early.
+    const auto odd = std::find_if(node.parties.begin(), node.parties.end(), [&](const auto& party) {
+      return std::binary_search(ranks.begin(), ranks.end(), party.ranks.front());
+    });
+    const auto others = std::find_if(node.parties.begin(), node.parties.end(), [&](const auto& p) {
+      return !std::binary_search(ranks.begin(), ranks.end(), p.ranks.front());
+    });
+    const bool both = odd != node.parties.end() && others != node.parties.end();
+    return both && left_one_out(evidence, node, *odd, *others) ? FlightVerdictKind::out_of_order
+                                                               : FlightVerdictKind::ahead_left_loop;
+  }
   return extra ? FlightVerdictKind::extra_op : FlightVerdictKind::mismatch;
 }
 
