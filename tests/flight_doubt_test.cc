@@ -298,6 +298,59 @@ INSTANTIATE_TEST_SUITE_P(
                              {5}}),
     [](const auto& row) { return std::string(row.param.name); });
 
+TEST(Doubt, JudgesTheNewestOfSeveralRunsAndSaysSoOnce) {
+  Dumps dumps;
+  for (const int hours : {0, 5, 2}) {
+    for (FlightDump& dump : hours == 5 ? late_for_barrier(5) : late_for_barrier(2)) {
+      dump.source = fmt::format("run{}/{}", hours, dump.source);
+      for (FlightEntry& e : dump.entries) {
+        e.created_ns += hours * 3'600'000'000'000;
+        if (e.completed_seen_ns != FlightEntry::kAbsent) {
+          e.completed_seen_ns += hours * 3'600'000'000'000;
+        }
+      }
+      *dump.written_at += std::chrono::hours(hours);
+      dumps.push_back(std::move(dump));
+    }
+  }
+  const FlightAnalysis analysis = analyze_flight(dumps, {});
+  ASSERT_FALSE(analysis.verdicts.empty());
+  EXPECT_EQ(analysis.verdicts.front().culprits, std::vector<std::int32_t>{5}) << told(analysis);
+  EXPECT_EQ(analysis.verdicts.front().confidence, Confidence::high);
+  ASSERT_EQ(analysis.notes.size(), 1U);
+  EXPECT_EQ(analysis.notes.front(),
+            "dumps of several runs: the newest is judged, 16 of earlier ones are left out (run0, "
+            "run2)");
+}
+
+RankWitness killed(std::int32_t rank, std::chrono::hours before, WallTime since) {
+  RankWitness w;
+  w.kind = WitnessKind::host_oom_killed;
+  w.rank = rank;
+  w.at = since - before;
+  w.text = "Killed process 4711";
+  return w;
+}
+
+// Two dumps are missing; a log says that one of them was killed.
+TEST(Doubt, AFailureOfAnEarlierAttemptNarrowsNothing) {
+  const Dumps all = late_for_barrier(5);
+  const WallTime since = wall_from_ns(all[0].entries.back().created_ns);
+  const Dumps dumps = lacking(all, {1, 5});
+  const auto named = [&](std::chrono::hours before) {
+    const RankWitness witnesses[] = {killed(5, before, since)};
+    return analyze_flight(dumps, witnesses).verdicts.front().culprits;
+  };
+  EXPECT_EQ(named(std::chrono::hours(0)), (std::vector<std::int32_t>{5}));
+  EXPECT_EQ(named(std::chrono::hours(30)), (std::vector<std::int32_t>{1, 5}));
+}
+
+TEST(Doubt, LogsThatWereGivenAreNotAskedFor) {
+  const Dumps dumps = lacking(late_for_barrier(5), {1, 5});
+  EXPECT_NE(told(analyze_flight(dumps, {}, false)).find("logs"), std::string::npos);
+  EXPECT_EQ(told(analyze_flight(dumps, {}, true)).find("logs"), std::string::npos);
+}
+
 TEST(Doubt, OneBatchIsPostedAtOnce) {
   const Dumps dumps = crossed_groups_before_a_batch();
   const FlightAnalysis analysis = analyze_flight(dumps, {});

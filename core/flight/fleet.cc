@@ -7,6 +7,8 @@
 #include <set>
 #include <unordered_map>
 
+#include "core/flight/earlier_runs.h"
+
 namespace muster {
 namespace {
 
@@ -32,14 +34,6 @@ bool has_gaps(const FlightDump& dump, std::size_t first) {
     if (known && now - 1 > before) return true;
   }
   return false;
-}
-
-std::int64_t newest_stamp(const FlightDump& dump) {
-  std::int64_t newest = FlightEntry::kAbsent;
-  for (const FlightEntry& entry : dump.entries) {
-    newest = std::max({newest, entry.created_ns, entry.completed_seen_ns});
-  }
-  return newest;
 }
 
 // Gloo's recorder writes one group without a name, whose numbers are those of another group.
@@ -396,7 +390,10 @@ void FlightFleet::find_missing(std::span<const std::int32_t> heard_of) {
 
 std::vector<const FlightDump*> FlightFleet::choose(std::span<const FlightDump> dumps) {
   std::map<std::int32_t, const FlightDump*> by_rank;
+  const EarlierRuns earlier(dumps);
+  if (const std::string note = earlier.note(); !note.empty()) notes_.push_back(note);
   for (const FlightDump& dump : dumps) {
+    if (earlier.holds(dump)) continue;
     if (!dump.rank) {
       notes_.push_back(dump.source + ": its name holds no rank; left out");
       continue;
