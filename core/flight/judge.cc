@@ -83,19 +83,32 @@ std::optional<std::size_t> only_zero(const std::vector<std::size_t>& votes) {
 
 }  // namespace
 
-// Which party is the odd one where no majority tells: by what groups of the same kind did at the
-// same number; else by what the ranks did before, which is a hint: all may have been due to change.
-FlightJudge::Odd FlightJudge::odd_party(const WaitNode& node) {
-  std::vector<std::size_t> votes(node.parties.size(), 0);
+// What the members of all groups of the node's kind called at its number; its own are among them.
+const FlightJudge::Votes& FlightJudge::votes_of_class(const WaitNode& node) {
+  const CallHistory& history = evidence_.history();
+  const std::uint64_t kind = history.class_of_group(node.group);
+  const auto [place, added] = votes_.emplace(std::pair(kind, node.seq), Votes());
+  if (!added) return place->second;
   for (std::uint32_t g = 0; g < fleet_.groups().size(); ++g) {
-    if (g == node.group || !evidence_.history().same_class(g, node.group)) continue;
+    if (history.class_of_group(g) != kind) continue;
     for (const std::int32_t member : fleet_.groups()[g].ranks) {
       const FlightRank* rank = fleet_.find(member);
       const auto entry = rank == nullptr ? std::nullopt : rank->find(g, node.seq);
-      for (std::size_t p = 0; entry && p < votes.size(); ++p) {
-        if (rank->key(*entry) == node.parties[p].key) ++votes[p];
-      }
+      if (entry) ++place->second[rank->key(*entry)];
     }
+  }
+  return place->second;
+}
+
+// Which party is the odd one where no majority tells: by what groups of the same kind did at the
+// same number; else by what the ranks did before, which is a hint: all may have been due to change.
+FlightJudge::Odd FlightJudge::odd_party(const WaitNode& node) {
+  std::vector<std::size_t> votes;
+  const Votes& cast = votes_of_class(node);
+  for (const CallParty& party : node.parties) {
+    const auto at = cast.find(party.key);
+    const std::size_t all = at == cast.end() ? 0 : at->second;
+    votes.push_back(all - std::min(all, party.ranks.size()));
   }
   if (const auto odd = only_zero(votes); odd && votes[1 - *odd] >= 2) {
     return {odd, Confidence::medium,

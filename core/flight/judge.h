@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/flight/judge_evidence.h"
@@ -48,11 +50,14 @@ class FlightJudge {
     std::string why;
   };
   Odd odd_party(const WaitNode& node);
+  using Votes = std::map<std::uint64_t, std::size_t>;  // of a call, by its key
+  const Votes& votes_of_class(const WaitNode& node);
   bool members_may_be_missing(const WaitNode& node) const;
 
   const FlightEvidence& evidence_;
   const FlightFleet& fleet_;
   const WaitGraph& graph_;
+  std::map<std::pair<std::uint64_t, std::int64_t>, Votes> votes_;  // by kind of group and number
 };
 
 }  // namespace muster

@@ -31,14 +31,13 @@ const CallHistory& FlightEvidence::history() const {
 
 std::vector<std::int32_t> FlightEvidence::explained_by(
     const std::vector<std::uint32_t>& roots) const {
-  const std::vector<bool> reaches = graph_.reaching(roots);
   std::vector<std::int32_t> explained;
-  for (const std::int32_t rank : graph_.waiting()) {
-    const auto& waits = graph_.waits_of(rank);
-    if (std::any_of(waits.begin(), waits.end(), [&](std::uint32_t n) { return reaches[n]; })) {
-      explained.push_back(rank);
-    }
+  for (const std::uint32_t node : graph_.reaching(roots)) {
+    const auto& waiters = graph_.who_waits_in(node);
+    explained.insert(explained.end(), waiters.begin(), waiters.end());
   }
+  std::sort(explained.begin(), explained.end());
+  explained.erase(std::unique(explained.begin(), explained.end()), explained.end());
   return explained;
 }
 
