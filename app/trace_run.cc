@@ -123,7 +123,7 @@ Result<TraceAnswer> trace_once(const TraceRequest& request, Files& files) {
   if (input->dumps.empty()) {
     answer_without_dumps(*input, report, request.torch_version);
   } else {
-    const FlightAnalysis analysis = analyze_flight(input->dumps, input->witnesses);
+    const FlightAnalysis analysis = analyze_flight(input->dumps, input->witnesses, input->logs > 0);
     report.findings = flight_findings(analysis, input->hosts);
     report.notes = coverage_notes(analysis);
     add_ranks_unknown(input->dumps, report);

@@ -88,8 +88,30 @@ inline constexpr std::size_t kFlightWords = 8'000'000;
 // Ranks named as members, in all groups of one dump: 100,000 in forty.
 inline constexpr std::uint64_t kFlightMembers = 4'000'000;
 
+<<<<<<< HEAD
 // An archive of dumps and logs. A job of 16,384 ranks sends four files for each rank; 64 GiB are a
 // thousand ranks with rings a hundred times the usual.
+=======
+// A wait that is shorter than this may be a save or an evaluation of others, as with waits seen by
+// power; longer, it counts.
+inline constexpr std::int64_t kFlightLongWaitNs = 120'000'000'000;
+// A pause of a rank that says something of its next one; a longer one is a save or a start.
+inline constexpr std::int64_t kFlightPauseNs = 30'000'000'000;
+// The watchdog writes a dump at the time-out of a call and by twice that at the latest; a file that
+// is younger by this much more is a copy, whose time tells nothing.
+inline constexpr std::int64_t kFlightCopyMs = 900'000;
+// Dumps that end so far apart are of different runs or attempts: clocks of hosts differ by less.
+inline constexpr std::int64_t kFlightApartNs = 1'800'000'000'000;
+
+// Others come to their next call minutes after a rank has failed, and after an hour at most. A log
+// without a zone is read as UTC and may seem 12 hours older than it is: until then a failure in it
+// stands as the cause, but not for sure.
+inline constexpr std::chrono::hours kFailureFresh{1};
+inline constexpr std::chrono::hours kFailureOld{13};
+
+// An archive of dumps and logs. A member is at most one dump; a job of 16,384 ranks sends four
+// files for each rank; 64 GiB are a thousand ranks with rings a hundred times the usual.
+>>>>>>> fljudge
 inline constexpr std::size_t kArchiveMembers = 65536;
 inline constexpr std::uint64_t kArchiveBytes = 64ull << 30;
 // Bytes out of each byte in: logs of one repeated line reach 200, a bomb of deflate 1,000. Counted

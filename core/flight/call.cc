@@ -6,6 +6,7 @@
 #include <charconv>
 #include <limits>
 
+#include "base/hash_mix.h"
 #include "base/text.h"
 
 namespace muster {
@@ -97,15 +98,6 @@ std::int64_t elements(const std::vector<std::vector<std::int64_t>>& tensors) {
   return total;
 }
 
-std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
-  hash ^= value + 0x9e3779b97f4a7c15ULL + (hash << 6) + (hash >> 2);
-  return hash * 0xff51afd7ed558ccdULL;
-}
-std::uint64_t mix(std::uint64_t hash, std::string_view text) {
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
-  return mix(hash, text.size());
-}
-
 std::string_view type_of(const FlightSignature& s) {
   if (!s.input_dtypes.empty()) return s.input_dtypes.front();
   return s.output_dtypes.empty() ? std::string_view() : std::string_view(s.output_dtypes.front());
@@ -131,6 +123,14 @@ CallTotals compared_sizes(const FlightSignature& s, CallFamily family) {
     default:
       return totals;
   }
+}
+
+// An all_reduce of one element, of the types that PyTorch has reduced for a barrier.
+bool may_be_barrier(const Call& call, const FlightSignature& s) {
+  if (call.family != CallFamily::all_reduce) return false;
+  const CallTotals totals = call_totals(s);
+  const std::string_view type = type_of(s);
+  return totals.in == 1 && totals.out == 1 && (type.empty() || type == "Float" || type == "Byte");
 }
 
 }  // namespace
@@ -164,14 +164,15 @@ CallTotals call_totals(const FlightSignature& signature) {
   return {elements(signature.input_sizes), elements(signature.output_sizes)};
 }
 
-std::uint64_t call_key(const FlightSignature& signature) {
-  const Call call = parse_call(signature.name);
+std::uint64_t call_key(const FlightSignature& signature, const CallRules& rules) {
+  Call call = parse_call(signature.name);
+  if (!rules.barrier_by_name && may_be_barrier(call, signature)) call.family = CallFamily::barrier;
   std::uint64_t hash = mix(0x6d757374ULL, static_cast<std::uint64_t>(call.family));
   if (call.family == CallFamily::other) hash = mix(hash, call.op);
   const CallTotals sizes = compared_sizes(signature, call.family);
   hash =
       mix(mix(hash, static_cast<std::uint64_t>(sizes.in)), static_cast<std::uint64_t>(sizes.out));
-  if (call.family != CallFamily::barrier) hash = mix(hash, type_of(signature));
+  if (rules.types && call.family != CallFamily::barrier) hash = mix(hash, type_of(signature));
   return hash == 0 ? 1 : hash;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/flight/call_rules.h"
 #include "core/flight/dump.h"
 
 // What one entry called, comparable between ranks, formats and back ends.
@@ -46,8 +47,8 @@ bool retired_means_done(std::string_view library);
 bool completion_is_unknown(std::string_view library);
 
 // One number for what must be equal on all members: family, elements by the rule of the family,
-// types. 0 is never returned.
-std::uint64_t call_key(const FlightSignature& signature);
+// types; as far as the dumps of the run tell it alike. 0 is never returned.
+std::uint64_t call_key(const FlightSignature& signature, const CallRules& rules);
 
 // The same without types, and the total elements that go in and come out.
 struct CallTotals {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/hash_mix.h"
 #include "core/flight/frames.h"
 
 namespace muster {
@@ -11,11 +12,6 @@ namespace {
 constexpr std::size_t kLastTurns = 64;
 // Ranks remembered for each call: more than ever step out of line together.
 constexpr std::size_t kUsersKept = 16;
-
-std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
-  hash ^= value + 0x9e3779b97f4a7c15ULL + (hash << 6) + (hash >> 2);
-  return hash * 0xff51afd7ed558ccdULL;
-}
 
 // "tp0" and "tp7" of the same size do the same.
 std::uint64_t class_of(const FleetGroup& group) {
@@ -43,7 +39,7 @@ std::uint64_t CallHistory::token(const FlightRank& rank, std::uint32_t index) co
   }
   const std::uint64_t site = call_site(rank.dump(), rank.stack(index));
   // Without frames the shape of the call stands for its place.
-  hash = mix(hash, site != 0 ? site : call_key(rank.signature(index)));
+  hash = mix(hash, site != 0 ? site : rank.own_key(index));
   return mix(hash, group_class_[rank.group_of(entry)]);
 }
 

@@ -19,10 +19,8 @@ class CallHistory {
   // How many of the rank's last turns before its first wait, that one included (this call after
   // that one; so many of one call in a row), happened once, and only there.
   std::size_t novelty(std::int32_t rank) const;
-  // Groups that do the same on other ranks: of one size, alike in name but for digits.
-  bool same_class(std::uint32_t group, std::uint32_t other) const {
-    return group_class_[group] == group_class_[other];
-  }
+  // Equal for groups that do the same on other ranks: of one size, alike in name but for digits.
+  std::uint64_t class_of_group(std::uint32_t group) const { return group_class_[group]; }
   // How many entries of all rings called this (call_key of the whole batch).
   std::size_t times(std::uint64_t key) const;
   // Whether any rank but those in `except` (sorted) ever issued the call of this entry from this

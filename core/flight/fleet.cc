@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/limits.h"
+#include "core/flight/earlier_runs.h"
 
 namespace muster {
 namespace {
@@ -27,12 +28,14 @@ std::size_t last_epoch(const FlightDump& dump) {
   return first;
 }
 
-std::int64_t newest_stamp(const FlightDump& dump) {
-  std::int64_t newest = FlightEntry::kAbsent;
-  for (const FlightEntry& entry : dump.entries) {
-    newest = std::max({newest, entry.created_ns, entry.completed_seen_ns});
+// Whether numbers of records are left out.
+bool has_gaps(const FlightDump& dump, std::size_t first) {
+  for (std::size_t i = first + 1; i < dump.entries.size(); ++i) {
+    const std::int64_t before = dump.entries[i - 1].record_id, now = dump.entries[i].record_id;
+    const bool known = before != FlightEntry::kAbsent && now != FlightEntry::kAbsent;
+    if (known && now - 1 > before) return true;
   }
-  return newest;
+  return false;
 }
 
 // Gloo's recorder writes one group without a name, whose numbers are those of another group.
@@ -65,19 +68,19 @@ std::string group_identity(const FlightGroup& group) {
 // ---- one rank ----------------------------------------------------------------------------------
 
 FlightRank::FlightRank(const FlightDump& dump, std::size_t first_entry,
-                       std::vector<std::uint32_t> groups)
-    : dump_(&dump), first_(first_entry), groups_(std::move(groups)) {
+                       std::vector<std::uint32_t> groups, const CallRules& rules)
+    : dump_(&dump), rules_(rules), first_(first_entry), groups_(std::move(groups)) {
   const auto& entries = dump.entries;
   wrapped_ =
       first_ > 0 || dump.entries_let_go > 0 || (!entries.empty() && entries.front().record_id > 0);
+  filtered_ = has_gaps(dump, first_);
   calls_.reserve(dump.signatures.size());
-  std::vector<std::uint64_t> keys;
   for (const FlightSignature& signature : dump.signatures) {
     calls_.push_back(parse_call(signature.name));
-    keys.push_back(call_key(signature));
+    keys_.push_back(call_key(signature, rules));
   }
   entry_keys_.reserve(entries.size());
-  for (const FlightEntry& entry : entries) entry_keys_.push_back(keys[entry.signature]);
+  for (const FlightEntry& entry : entries) entry_keys_.push_back(keys_[entry.signature]);
   set_status();
   inherit_from_batches();
   fill_lanes();
@@ -143,7 +146,7 @@ void FlightRank::add_collective(FlightLane& lane, std::uint32_t index) {
   if (list.empty() || entry(list.back()).seq < seq) {
     list.push_back(index);
   } else if (entry(list.back()).seq == seq) {
-    entry_keys_[index] ^= entry_keys_[list.back()] * 0x100000001b3ULL;
+    if (rules_.batch_members) entry_keys_[index] ^= entry_keys_[list.back()] * 0x100000001b3ULL;
     list.back() = index;
   }
 }
@@ -309,11 +312,12 @@ FlightFleet::FlightFleet(std::span<const FlightDump> dumps,
   const auto chosen = choose(dumps);
   std::vector<std::vector<std::uint32_t>> local;
   number_groups(chosen, local);
+  const CallRules rules = common_rules(chosen);
   std::size_t earlier_lives = 0;
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     const std::size_t first = last_epoch(*chosen[i]);
     if (first > 0) earlier_lives += 1;
-    ranks_.emplace_back(*chosen[i], first, local[i]);
+    ranks_.emplace_back(*chosen[i], first, local[i], rules);
   }
   if (earlier_lives > 0) {
     notes_.push_back(fmt::format(
@@ -393,7 +397,10 @@ std::vector<const FlightDump*> FlightFleet::choose(std::span<const FlightDump> d
     if (++left_out <= limits::kNotesOfLog) notes_.push_back(std::move(why));
   };
   std::map<std::int32_t, const FlightDump*> by_rank;
+  const EarlierRuns earlier(dumps);
+  if (const std::string note = earlier.note(); !note.empty()) notes_.push_back(note);
   for (const FlightDump& dump : dumps) {
+    if (earlier.holds(dump)) continue;
     if (!dump.rank) {
       leave_out(dump.source + ": its name holds no rank; left out");
       continue;

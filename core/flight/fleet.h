@@ -51,12 +51,16 @@ enum class Presence : std::uint8_t {
 
 class FlightRank {
  public:
-  FlightRank(const FlightDump& dump, std::size_t first_entry, std::vector<std::uint32_t> groups);
+  FlightRank(const FlightDump& dump, std::size_t first_entry, std::vector<std::uint32_t> groups,
+             const CallRules& rules);
 
   const FlightDump& dump() const { return *dump_; }
   std::int32_t rank() const { return *dump_->rank; }
   // The ring has lost entries, or an earlier life of the process.
   bool wrapped() const { return wrapped_; }
+  // Holds the unfinished only: records between them are left out. The members of a batch have no
+  // end of their own, so that those of finished batches are among them.
+  bool filtered() const { return filtered_; }
   std::size_t first_entry() const { return first_; }
   FlightStatus status(std::uint32_t entry) const { return status_[entry]; }
   const std::vector<FlightLane>& lanes() const { return lanes_; }
@@ -81,6 +85,8 @@ class FlightRank {
   bool forgot_unfinished(const FlightLane& lane) const;
   // What must be equal on all members: of the end of a batch, that of the whole batch.
   std::uint64_t key(std::uint32_t index) const { return entry_keys_[index]; }
+  // The same of the entry alone.
+  std::uint64_t own_key(std::uint32_t index) const { return keys_[entry(index).signature]; }
   // Newest time stamp in the dump, on this host's clock.
   std::optional<std::int64_t> last_sign_ns() const { return last_sign_ns_; }
   // Its collectives of the group after `seq` did not complete, whatever their state says.
@@ -105,15 +111,17 @@ class FlightRank {
   void read_status(const std::vector<std::uint32_t>& lane_of);
 
   const FlightDump* dump_;
+  CallRules rules_;
   std::size_t first_;
   std::vector<std::uint32_t> groups_;  // of the dump -> of the fleet
-  bool wrapped_ = false;
+  bool wrapped_ = false, filtered_ = false;
   // A back end without completion events: "retired" is the end, by error too, and the numbers of
   // pg_status count the works of the process, not of the group.
   bool by_process_ = false;
   bool times_ = false;
   std::vector<FlightStatus> status_;
   std::vector<Call> calls_;                // of each signature
+  std::vector<std::uint64_t> keys_;        // of each signature
   std::vector<std::uint64_t> entry_keys_;  // of each entry
   std::vector<FlightLane> lanes_;
   std::unordered_map<std::uint32_t, std::uint32_t> lane_of_group_;

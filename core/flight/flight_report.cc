@@ -3,22 +3,17 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <chrono>
 #include <set>
 #include <span>
 #include <string_view>
 
 #include "base/limits.h"
+#include "core/flight/failure_age.h"
 #include "core/flight/verdict_text.h"
 
 namespace muster {
 namespace {
 
-// Others come to their next call minutes after a rank has failed, and after an hour at most. A log
-// without a zone is read as UTC and may seem 12 hours older than it is: until then the cause
-// stands, but not for sure.
-constexpr Duration kFreshFailure = std::chrono::hours(1);
-constexpr Duration kOldFailure = std::chrono::hours(13);
 // Evidence lines that are left for what logs say.
 constexpr std::size_t kWitnessLines = 6;
 
@@ -126,21 +121,13 @@ bool may_have_a_logged_cause(FlightVerdictKind kind) {
          kind == FlightVerdictKind::comm_init || kind == FlightVerdictKind::in_launch;
 }
 
-// How long before the wait a failure was logged; negative: after its start, or not known.
-Duration lead_of(const RankWitness& witness, const FlightVerdict& verdict) {
-  if (!witness.at || !verdict.waiting_since) return Duration(-1);
-  const auto lead = static_cast<double>(wall_to_ns(*verdict.waiting_since)) -
-                    static_cast<double>(wall_to_ns(*witness.at));
-  constexpr double kMost = 9e18;
-  return Duration(static_cast<std::int64_t>(std::clamp(lead, -1.0, kMost)));
-}
-
 // The first failure of a culprit, by the order of its log; not one of an earlier attempt.
 const RankWitness* first_failure(const FlightVerdict& verdict) {
   if (!may_have_a_logged_cause(verdict.kind)) return nullptr;
   const auto at =
       std::find_if(verdict.witnesses.begin(), verdict.witnesses.end(), [&](const RankWitness& w) {
-        return cause_of(w.kind).has_value() && lead_of(w, verdict) <= kOldFailure;
+        return cause_of(w.kind).has_value() &&
+               failure_age(w, verdict.waiting_since) != FailureAge::stale;
       });
   return at == verdict.witnesses.end() ? nullptr : &*at;
 }
@@ -200,8 +187,8 @@ std::string side_text(const FlightSide& side) {
 
 std::string witness_text(const RankWitness& witness, const FlightVerdict& verdict) {
   std::string text = witness.text.substr(0, limits::kEvidenceChars);
-  const Duration lead = lead_of(witness, verdict);
-  if (lead <= kFreshFailure) return text;
+  if (failure_age(witness, verdict.waiting_since) == FailureAge::fresh) return text;
+  const Duration lead = lead_of(witness, verdict.waiting_since);
   return fmt::format("{:.0f} h before the wait: {}", duration_to_seconds(lead) / 3600, text);
 }
 
@@ -252,7 +239,7 @@ void take_logged_cause(const RankWitness& failure, const FlightVerdict& verdict,
   finding.next =
       fmt::format("{} the cause: mend that, then restart; the waits of the others follow.",
                   one ? "Its log names" : "Their logs name");
-  if (lead_of(failure, verdict) > kFreshFailure) {
+  if (failure_age(failure, verdict.waiting_since) != FailureAge::fresh) {
     finding.confidence = std::min(finding.confidence, Confidence::medium);
     finding.next =
         "The log names a failure, by its clock long before the wait: of an earlier attempt, or in "
@@ -260,7 +247,8 @@ void take_logged_cause(const RankWitness& failure, const FlightVerdict& verdict,
   }
 }
 
-Finding finding_of(const FlightVerdict& verdict, const std::map<std::int32_t, std::string>& hosts) {
+Finding finding_of(const FlightVerdict& verdict, const std::map<std::int32_t, std::string>& hosts,
+                   bool logs_given) {
   const Advice advice = advice_of(verdict.kind);
   Finding finding;
   finding.severity = advice.severity;
@@ -277,10 +265,8 @@ Finding finding_of(const FlightVerdict& verdict, const std::map<std::int32_t, st
   }
   if (finding.confidence == Confidence::low && finding.severity >= Severity::warning) {
     finding.actions = {Action::collect_evidence};
-    finding.next =
-        "Not enough to act on: take a second set of dumps a minute later, of all hosts, or give "
-        "the "
-        "logs of the ranks as well.";
+    finding.next = "Not enough to act on: take a second set of dumps a minute later, of all hosts";
+    finding.next += logs_given ? "." : ", or give the logs of the ranks as well.";
   }
   return finding;
 }
@@ -312,7 +298,7 @@ std::vector<Finding> flight_findings(const FlightAnalysis& analysis,
   const std::span<const FlightVerdict> verdicts = analysis.verdicts;
   const std::size_t told = std::min(verdicts.size(), limits::kFindingsNamed);
   for (const FlightVerdict& verdict : verdicts.first(told)) {
-    findings.push_back(finding_of(verdict, hosts));
+    findings.push_back(finding_of(verdict, hosts, analysis.logs_given));
   }
   if (verdicts.size() > told) findings.push_back(rest_of(verdicts.subspan(told)));
   return findings;

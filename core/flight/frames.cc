@@ -6,6 +6,8 @@
 #include <array>
 #include <string_view>
 
+#include "base/hash_mix.h"
+
 namespace muster {
 namespace {
 
@@ -39,11 +41,6 @@ bool is_foreign(const FlightFrame& frame) {
   });
 }
 
-std::uint64_t mix(std::uint64_t hash, std::string_view text) {
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
-  return hash * 0xff51afd7ed558ccdULL;
-}
-
 }  // namespace
 
 const FlightFrame* user_frame(const FlightDump& dump, const FlightStack& stack) {
@@ -55,14 +52,15 @@ const FlightFrame* user_frame(const FlightDump& dump, const FlightStack& stack) 
 
 std::uint64_t call_site(const FlightDump& dump, const FlightStack& stack) {
   if (stack.empty()) return 0;
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  std::uint64_t hash = kHashSeed;
   bool own = false;
   for (const bool foreign_too : {false, true}) {
     for (const std::uint32_t index : stack) {
       const FlightFrame& frame = dump.frames[index];
       if (!foreign_too && is_foreign(frame)) continue;
       own = true;
-      hash = mix(mix(hash, frame.function), frame.file) + static_cast<std::uint64_t>(frame.line);
+      hash =
+          mix(mix(mix(hash, frame.function), frame.file), static_cast<std::uint64_t>(frame.line));
     }
     if (own) break;
   }

@@ -4,98 +4,31 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
-#include "core/flight/frames.h"
+#include "base/limits.h"
+#include "core/flight/odd_call.h"
+#include "core/flight/ring_judge.h"
+#include "core/flight/stuck_messages.h"
 
 namespace muster {
 namespace {
 
-// Share of the waiting ranks that an answer must explain to be sure.
-constexpr double kExplainsEnough = 0.8;
-// Sets of ranks that are tried as the way out of a ring.
-constexpr std::size_t kRingTries = 8192;
-
 using Ranks = std::vector<std::int32_t>;
 
-Ranks merged(const Ranks& a, const Ranks& b) {
-  Ranks all;
-  std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(all));
-  return all;
-}
-
-bool is_minority(const Ranks& part, std::size_t whole) {
-  return part.size() * 2 < whole;
-}
 bool is_half_at_most(const Ranks& part, std::size_t whole) {
   return part.size() * 2 <= whole;
 }
 
 }  // namespace
 
-FlightJudge::FlightJudge(const FlightFleet& fleet, const WaitGraph& graph,
-                         std::span<const RankWitness> witnesses)
-    : fleet_(fleet), graph_(graph), witnesses_(witnesses) {}
-
-const CallHistory& FlightJudge::history() {
-  if (!history_) history_ = std::make_unique<CallHistory>(fleet_);
-  return *history_;
-}
-
-std::vector<std::int32_t> FlightJudge::explained_by(const std::vector<std::uint32_t>& roots) const {
-  const std::vector<bool> reaches = graph_.reaching(roots);
-  Ranks explained;
-  for (const std::int32_t rank : graph_.waiting()) {
-    const auto& waits = graph_.waits_of(rank);
-    if (std::any_of(waits.begin(), waits.end(), [&](std::uint32_t n) { return reaches[n]; })) {
-      explained.push_back(rank);
-    }
-  }
-  return explained;
-}
-
-bool FlightJudge::forgotten(const WaitNode& node) const {
-  const auto lost = [&](std::int32_t rank) {
-    const FlightRank* own = fleet_.find(rank);
-    const FlightLane* lane = own == nullptr ? nullptr : own->lane(node.group);
-    return lane != nullptr && own->forgot_unfinished(*lane);
-  };
-  if (node.waiting.empty()) return false;
-  if (node.kind == WaitKind::message) {
-    return std::any_of(node.waiting.begin(), node.waiting.end(), lost);
-  }
-  // One member that still knows that the number before was done vouches for all.
-  return std::all_of(node.waiting.begin(), node.waiting.end(), lost);
-}
-
-void FlightJudge::give_up(Suspicion& suspicion) {
-  suspicion.kind = FlightVerdictKind::undecided;
-  suspicion.confidence = Confidence::low;
-  suspicion.culprits.clear();
-  suspicion.why =
-      "the rings are too short: they have forgotten what came first; TORCH_FR_BUFFER_SIZE=20000 "
-      "would tell";
-}
-
-// Sure answers become less so where they leave ranks unexplained or dumps are missing.
-void FlightJudge::weigh(Suspicion& suspicion) const {
-  suspicion.explained = explained_by(suspicion.roots).size();
-  const double share = graph_.waiting().empty() ? 0
-                                                : static_cast<double>(suspicion.explained) /
-                                                      static_cast<double>(graph_.waiting().size());
-  if (suspicion.confidence != Confidence::high) return;
-  const bool blind = !fleet_.missing().empty();
-  if (share < kExplainsEnough || blind) suspicion.confidence = Confidence::medium;
-}
-
 std::vector<Suspicion> FlightJudge::judge() {
   std::vector<Suspicion> found;
   find_disagreements(found);
   find_idle_ranks(found);
   find_complete_calls(found);
-  find_stuck_messages(found);
+  for (Suspicion& suspicion : stuck_messages(evidence_)) found.push_back(std::move(suspicion));
   find_missing_dumps(found);
-  for (Suspicion& suspicion : found) weigh(suspicion);
+  for (Suspicion& suspicion : found) evidence_.weigh(suspicion);
   // What says nothing of who comes after everything that does.
   const auto before = [](const Suspicion& a, const Suspicion& b) {
     const bool a_open = a.kind == FlightVerdictKind::undecided;
@@ -106,7 +39,7 @@ std::vector<Suspicion> FlightJudge::judge() {
   std::vector<Suspicion> answer;
   Ranks explained;
   for (Suspicion& suspicion : found) {
-    const Ranks with = merged(explained, explained_by(suspicion.roots));
+    const Ranks with = merged(explained, evidence_.explained_by(suspicion.roots));
     if (with.size() == explained.size()) continue;
     explained = with;
     answer.push_back(std::move(suspicion));
@@ -115,7 +48,7 @@ std::vector<Suspicion> FlightJudge::judge() {
   std::set_difference(graph_.waiting().begin(), graph_.waiting().end(), explained.begin(),
                       explained.end(), std::back_inserter(left));
   if (!left.empty()) {
-    if (auto ring = judge_ring(left)) answer.push_back(std::move(*ring));
+    if (auto ring = RingJudge(evidence_).judge(left)) answer.push_back(std::move(*ring));
   }
   std::stable_sort(answer.begin(), answer.end(), before);
   return answer;
@@ -150,19 +83,32 @@ std::optional<std::size_t> only_zero(const std::vector<std::size_t>& votes) {
 
 }  // namespace
 
-// Which party is the odd one where no majority tells: by what groups of the same kind did at the
-// same number; else by what the ranks did before, which is a hint: all may have been due to change.
-FlightJudge::Odd FlightJudge::odd_party(const WaitNode& node) {
-  std::vector<std::size_t> votes(node.parties.size(), 0);
+// What the members of all groups of the node's kind called at its number; its own are among them.
+const FlightJudge::Votes& FlightJudge::votes_of_class(const WaitNode& node) {
+  const CallHistory& history = evidence_.history();
+  const std::uint64_t kind = history.class_of_group(node.group);
+  const auto [place, added] = votes_.emplace(std::pair(kind, node.seq), Votes());
+  if (!added) return place->second;
   for (std::uint32_t g = 0; g < fleet_.groups().size(); ++g) {
-    if (g == node.group || !history().same_class(g, node.group)) continue;
+    if (history.class_of_group(g) != kind) continue;
     for (const std::int32_t member : fleet_.groups()[g].ranks) {
       const FlightRank* rank = fleet_.find(member);
       const auto entry = rank == nullptr ? std::nullopt : rank->find(g, node.seq);
-      for (std::size_t p = 0; entry && p < votes.size(); ++p) {
-        if (rank->key(*entry) == node.parties[p].key) ++votes[p];
-      }
+      if (entry) ++place->second[rank->key(*entry)];
     }
+  }
+  return place->second;
+}
+
+// Which party is the odd one where no majority tells: by what groups of the same kind did at the
+// same number; else by what the ranks did before, which is a hint: all may have been due to change.
+FlightJudge::Odd FlightJudge::odd_party(const WaitNode& node) {
+  std::vector<std::size_t> votes;
+  const Votes& cast = votes_of_class(node);
+  for (const CallParty& party : node.parties) {
+    const auto at = cast.find(party.key);
+    const std::size_t all = at == cast.end() ? 0 : at->second;
+    votes.push_back(all - std::min(all, party.ranks.size()));
   }
   if (const auto odd = only_zero(votes); odd && votes[1 - *odd] >= 2) {
     return {odd, Confidence::medium,
@@ -171,7 +117,7 @@ FlightJudge::Odd FlightJudge::odd_party(const WaitNode& node) {
   for (std::size_t p = 0; p < node.parties.size(); ++p) {
     const Ranks& ranks = node.parties[p].ranks;
     votes[p] = std::any_of(ranks.begin(), ranks.end(),
-                           [&](std::int32_t rank) { return history().novelty(rank) > 0; })
+                           [&](std::int32_t rank) { return evidence_.history().novelty(rank) > 0; })
                    ? 0
                    : 1;
   }
@@ -180,53 +126,11 @@ FlightJudge::Odd FlightJudge::odd_party(const WaitNode& node) {
             "no majority; its order of calls was never seen before, that of the others always"};
   }
   for (std::size_t p = 0; p < node.parties.size(); ++p) {
-    const std::size_t times = history().times(node.parties[p].key);
+    const std::size_t times = evidence_.history().times(node.parties[p].key);
     votes[p] = times > node.parties[p].ranks.size() ? times : 0;
   }
   return {only_zero(votes), Confidence::low,
           "no majority in the group; this call was never made before, the other one often"};
-}
-
-// One call too many: after it the rank makes the call that the others make now.
-bool FlightJudge::others_call_comes_next(const WaitNode& node, const FlightRank& rank) const {
-  const FlightLane* lane = rank.lane(node.group);
-  const auto entry = rank.find(node.group, node.seq);
-  if (lane == nullptr || !entry) return false;
-  const auto next = std::upper_bound(lane->collectives.begin(), lane->collectives.end(), *entry);
-  if (next == lane->collectives.end()) return false;
-  const std::uint64_t own = rank.key(*entry), then = rank.key(*next);
-  return own != then && std::any_of(node.parties.begin(), node.parties.end(),
-                                    [&](const CallParty& party) { return party.key == then; });
-}
-
-// Without frames a call that differs from all others in size or type only is no call of its own.
-bool FlightJudge::is_of_its_own(const WaitNode& node, const CallParty& party,
-                                std::size_t member) const {
-  const FlightRank& rank = *fleet_.find(party.ranks[member]);
-  if (!rank.stack(party.entry[member]).empty()) return true;
-  return std::all_of(node.parties.begin(), node.parties.end(), [&](const CallParty& other) {
-    const FlightRank& there = *fleet_.find(other.ranks.front());
-    return other.key == party.key ||
-           call_difference(rank.signature(party.entry[member]),
-                           there.signature(other.entry.front())) == "operation";
-  });
-}
-
-FlightVerdictKind FlightJudge::kind_of_odd(const WaitNode& node, const Ranks& ranks) {
-  bool odd_outside = false, others_outside = false, extra = false;
-  for (const CallParty& party : node.parties) {
-    for (std::size_t i = 0; i < party.ranks.size(); ++i) {
-      const FlightRank& rank = *fleet_.find(party.ranks[i]);
-      const bool outside = outside_the_step(rank.dump(), rank.stack(party.entry[i]));
-      const bool odd = std::binary_search(ranks.begin(), ranks.end(), party.ranks[i]);
-      (odd ? odd_outside : others_outside) |= outside;
-      extra = extra || (odd && (node.parties.size() == 1 || others_call_comes_next(node, rank)) &&
-                        !history().seen_elsewhere(rank, party.entry[i], ranks) &&
-                        is_of_its_own(node, party, i));
-    }
-  }
-  if (odd_outside && !others_outside) return FlightVerdictKind::ahead_left_loop;
-  return extra ? FlightVerdictKind::extra_op : FlightVerdictKind::mismatch;
 }
 
 Suspicion FlightJudge::judge_disagreement(std::uint32_t index) {
@@ -235,6 +139,12 @@ Suspicion FlightJudge::judge_disagreement(std::uint32_t index) {
   suspicion.roots = {index};
   std::size_t present = 0;
   for (const CallParty& party : node.parties) present += party.ranks.size();
+  if (evidence_.others_went_on(node)) {
+    suspicion.why =
+        "others completed what comes after it: these records are of different moments, or numbered "
+        "from different starts; dumps of one moment would tell";
+    return suspicion;
+  }
   std::size_t norm = 0;
   // Most of those that are in, and of all who should be: three of eight may be the odd ones.
   const std::size_t members = fleet_.groups()[node.group].ranks.size() - node.no_dump.size();
@@ -246,7 +156,7 @@ Suspicion FlightJudge::judge_disagreement(std::uint32_t index) {
         fmt::format("{} of {} ranks call the same", node.parties[0].ranks.size(), present);
     // Most may be the odd ones: all but one log something.
     const auto new_to_all = [&](const CallParty& party) {
-      return history().times(party.key) <= party.ranks.size();
+      return evidence_.history().times(party.key) <= party.ranks.size();
     };
     if (new_to_all(node.parties[0]) && node.parties.size() == 2 && !new_to_all(node.parties[1])) {
       suspicion.confidence = Confidence::medium;
@@ -256,8 +166,11 @@ Suspicion FlightJudge::judge_disagreement(std::uint32_t index) {
     const Odd odd = odd_party(node);
     if (!odd.party) {
       suspicion.why =
-          "no majority: the step counts of both sides, or their logs, would tell which one left "
-          "the common order";
+          evidence_.logs_given()
+              ? "no majority: the step counts of both sides would tell which one left the common "
+                "order"
+              : "no majority: the step counts of both sides, or their logs, would tell which one "
+                "left the common order";
       return suspicion;
     }
     norm = 1 - *odd.party;
@@ -270,80 +183,11 @@ Suspicion FlightJudge::judge_disagreement(std::uint32_t index) {
   for (std::size_t p = 0; p < node.parties.size(); ++p) {
     if (p != norm) suspicion.culprits = merged(suspicion.culprits, node.parties[p].ranks);
   }
-  suspicion.kind = kind_of_odd(node, suspicion.culprits);
+  suspicion.kind = kind_of_odd(evidence_, node, suspicion.culprits);
   return suspicion;
 }
 
 // ---- ranks that hold others up and wait for nothing --------------------------------------------
-
-// Others completed what this rank never issued: its dump was written before theirs.
-bool FlightJudge::older_than_its_peers(std::int32_t rank) const {
-  const FlightRank& own = *fleet_.find(rank);
-  for (const FlightLane& lane : own.lanes()) {
-    if (lane.collectives.empty()) continue;
-    const std::int64_t last = own.entry(lane.collectives.back()).seq;
-    for (const std::int32_t member : fleet_.groups()[lane.group].ranks) {
-      const FlightRank* peer = member == rank ? nullptr : fleet_.find(member);
-      const FlightLane* theirs = peer == nullptr ? nullptr : peer->lane(lane.group);
-      if (theirs == nullptr) continue;
-      for (const std::uint32_t entry : theirs->collectives) {
-        if (peer->entry(entry).seq <= last) continue;
-        if (peer->status(entry) == FlightStatus::timed_out) return false;
-        if (peer->status(entry) == FlightStatus::done &&
-            is_synchronising(peer->call(entry).family)) {
-          return true;
-        }
-      }
-    }
-  }
-  return false;
-}
-
-bool FlightJudge::somebody_is(FlightStatus status) const {
-  return std::any_of(fleet_.ranks().begin(), fleet_.ranks().end(), [&](const FlightRank& rank) {
-    for (std::size_t i = rank.first_entry(); i < rank.dump().entries.size(); ++i) {
-      if (rank.status(static_cast<std::uint32_t>(i)) == status) return true;
-    }
-    return false;
-  });
-}
-
-bool FlightJudge::somebody_overdue() const {
-  constexpr std::int64_t kNsPerMs = 1'000'000;
-  constexpr std::int64_t kCopyMs = 900'000;
-  if (somebody_is(FlightStatus::timed_out)) return true;
-  if (std::any_of(witnesses_.begin(), witnesses_.end(), [](const RankWitness& witness) {
-        return witness.kind == WitnessKind::collective_timeout;
-      })) {
-    return true;
-  }
-  return std::any_of(fleet_.ranks().begin(), fleet_.ranks().end(), [](const FlightRank& rank) {
-    for (auto i = static_cast<std::uint32_t>(rank.first_entry()); i < rank.dump().entries.size();
-         ++i) {
-      const std::int64_t timeout_ms = rank.entry(i).timeout_ms;
-      const auto age_ns = rank.age_ns(i);
-      if (!rank.unfinished(i) || timeout_ms <= 0 || !age_ns) continue;
-      // The watchdog writes the dump when the time is out, or somebody a little before. Much later
-      // is the time of a copy, and tells nothing.
-      const std::int64_t age_ms = *age_ns / kNsPerMs;
-      const std::int64_t late_ms = 2 * timeout_ms + kCopyMs;
-      if (age_ms >= timeout_ms - timeout_ms / 10 && age_ms <= late_ms) return true;
-    }
-    return false;
-  });
-}
-
-std::optional<std::int64_t> FlightJudge::longest_wait_ns() const {
-  std::optional<std::int64_t> longest;
-  for (const FlightRank& rank : fleet_.ranks()) {
-    for (auto i = static_cast<std::uint32_t>(rank.first_entry()); i < rank.dump().entries.size();
-         ++i) {
-      const auto age = rank.unfinished(i) ? rank.age_ns(i) : std::nullopt;
-      if (age && (!longest || *age > *longest)) longest = age;
-    }
-  }
-  return longest;
-}
 
 // All who wait in it have completed other calls since: it stands beside the work, not in its way.
 bool FlightJudge::goes_on_beside(const WaitNode& node) const {
@@ -368,8 +212,9 @@ bool FlightJudge::waits_for_a_root(const WaitNode& node) const {
 bool FlightJudge::is_strange(const WaitNode& node) {
   if (node.kind != WaitKind::collective || node.parties.size() != 1) return false;
   const CallParty& in = node.parties.front();
-  if (!is_minority(in.ranks, fleet_.groups()[node.group].ranks.size())) return false;
-  return !history().seen_elsewhere(*fleet_.find(in.ranks.front()), in.entry.front(), in.ranks);
+  if (!is_minority(in.ranks.size(), fleet_.groups()[node.group].ranks.size())) return false;
+  return !evidence_.history().seen_elsewhere(*fleet_.find(in.ranks.front()), in.entry.front(),
+                                             in.ranks);
 }
 
 std::vector<FlightJudge::IdleRank> FlightJudge::idle_ranks() {
@@ -412,7 +257,7 @@ void FlightJudge::find_idle_ranks(std::vector<Suspicion>& out) {
   if (!messages.empty()) {
     out.push_back(judge_idle(messages));
     // A receive may stand open by design, workers may wait for a word of their root.
-    const bool sure = somebody_overdue();
+    const bool sure = evidence_.somebody_overdue();
     out.back().confidence =
         std::min(out.back().confidence, sure ? Confidence::medium : Confidence::low);
   }
@@ -443,35 +288,33 @@ Suspicion FlightJudge::judge_idle(const std::vector<IdleRank>& idle) {
     suspicion.culprits.push_back(row.rank);
     never_in_group = never_in_group && row.never_in_group;
     forgetful = forgetful || row.forgetful;
-    stale = stale || older_than_its_peers(row.rank);
+    stale = stale || evidence_.older_than_its_peers(row.rank);
   }
   std::sort(suspicion.culprits.begin(), suspicion.culprits.end());
   suspicion.kind = never_in_group ? FlightVerdictKind::comm_init : FlightVerdictKind::behind;
-  const bool sure = !forgetful && somebody_overdue();
+  const bool sure = !forgetful && evidence_.somebody_overdue();
   suspicion.confidence = sure ? Confidence::high : Confidence::medium;
   suspicion.why = "waits in no collective, and the others wait for it";
   // One moment of a job at work looks the same: most have not come yet. A time-out would tell.
-  const bool half = suspicion.culprits.size() * 2 >= fleet_.ranks().size();
+  const bool many = suspicion.culprits.size() * 4 > fleet_.ranks().size();
   const bool most = suspicion.culprits.size() * 2 > fleet_.ranks().size();
-  if (most || (half && !somebody_overdue())) {
+  if (most || (many && !evidence_.somebody_overdue())) {
     suspicion.confidence = Confidence::low;
     suspicion.why =
-        "most ranks wait in nothing: a job at work looks the same, and so does one in which the "
-        "few "
-        "have more to do; a second set of dumps, or the logs, would tell";
+        "many ranks wait in nothing: a job at work looks the same, and so does one in which "
+        "the few have more to do; a second set of dumps";
+    suspicion.why += evidence_.logs_given() ? " would tell" : ", or the logs, would tell";
   }
-  // Shorter than a save or an evaluation takes; the same bound as for waits seen by power.
-  constexpr std::int64_t kLongWaitNs = 120'000'000'000;
-  const auto wait = longest_wait_ns();
-  if (wait && *wait < kLongWaitNs) {
+  const auto wait = evidence_.longest_wait_ns();
+  if (wait && *wait < limits::kFlightLongWaitNs) {
     suspicion.confidence = Confidence::low;
     suspicion.why = "the others had waited for less than two minutes when the dumps were written";
   }
-  if (somebody_is(FlightStatus::given_up)) {
+  if (evidence_.somebody_is(FlightStatus::given_up)) {
     suspicion.confidence = Confidence::low;
     suspicion.why =
-        "the others ended by an error after it stopped, or its dump is older than theirs; its log "
-        "would tell";
+        "the others ended by an error after it stopped, or its dump is older than theirs";
+    if (!evidence_.logs_given()) suspicion.why += "; its log would tell";
   }
   if (stale) {
     suspicion.kind = FlightVerdictKind::undecided;
@@ -484,16 +327,6 @@ Suspicion FlightJudge::judge_idle(const std::vector<IdleRank>& idle) {
   return suspicion;
 }
 
-namespace {
-
-// The record is written before the call and the status raised after it.
-bool inside_launch(const FlightRank& rank, const FlightLane& lane, std::uint32_t entry) {
-  return lane.last_enqueued && lane.collectives.back() == entry &&
-         *lane.last_enqueued < rank.entry(entry).seq;
-}
-
-}  // namespace
-
 // ---- everybody is in, and it does not end ------------------------------------------------------
 
 void FlightJudge::find_complete_calls(std::vector<Suspicion>& out) {
@@ -503,21 +336,6 @@ void FlightJudge::find_complete_calls(std::vector<Suspicion>& out) {
                           node.hard.empty() && node.soft.empty();
     if (complete) out.push_back(judge_complete_call(i));
   }
-}
-
-bool FlightJudge::others_went_on(const WaitNode& node) const {
-  for (const std::int32_t member : fleet_.groups()[node.group].ranks) {
-    const FlightRank* rank = fleet_.find(member);
-    const FlightLane* lane = rank == nullptr ? nullptr : rank->lane(node.group);
-    if (lane == nullptr || rank->retirement_is_end()) continue;
-    const bool further =
-        std::any_of(lane->collectives.begin(), lane->collectives.end(), [&](std::uint32_t entry) {
-          return rank->entry(entry).seq > node.seq && rank->status(entry) == FlightStatus::done &&
-                 is_synchronising(rank->call(entry).family);
-        });
-    if (further) return true;
-  }
-  return false;
 }
 
 bool FlightJudge::members_may_be_missing(const WaitNode& node) const {
@@ -543,7 +361,7 @@ Suspicion FlightJudge::judge_complete_call(std::uint32_t index) {
     if (status == FlightStatus::pending && rank.times()) queued.push_back(rank.rank());
     if (status == FlightStatus::running) running.push_back(rank.rank());
   }
-  if (forgotten(node)) {
+  if (evidence_.forgotten(node)) {
     give_up(suspicion);
   } else if (!node.unknown.empty()) {
     suspicion.kind = FlightVerdictKind::undecided;
@@ -554,7 +372,7 @@ Suspicion FlightJudge::judge_complete_call(std::uint32_t index) {
         "larger TORCH_FR_BUFFER_SIZE would tell",
         node.unknown.size());
   } else if (told && !in_launch.empty() &&
-             (is_minority(in_launch, party.ranks.size()) || party.ranks.size() == 2) &&
+             (is_minority(in_launch.size(), party.ranks.size()) || party.ranks.size() == 2) &&
              in_launch.size() < party.ranks.size()) {
     suspicion.kind = FlightVerdictKind::in_launch;
     suspicion.culprits = in_launch;
@@ -565,7 +383,7 @@ Suspicion FlightJudge::judge_complete_call(std::uint32_t index) {
     suspicion.why =
         "all whose dumps are here are in it, and these dumps do not tell who else should be: those "
         "of all hosts would tell";
-  } else if (others_went_on(node)) {
+  } else if (evidence_.others_went_on(node)) {
     suspicion.kind = FlightVerdictKind::undecided;
     suspicion.confidence = Confidence::low;
     suspicion.why =
@@ -589,30 +407,6 @@ Suspicion FlightJudge::judge_complete_call(std::uint32_t index) {
   return suspicion;
 }
 
-void FlightJudge::find_stuck_messages(std::vector<Suspicion>& out) {
-  for (std::uint32_t i = 0; i < graph_.nodes().size(); ++i) {
-    const WaitNode& node = graph_.nodes()[i];
-    if (node.kind != WaitKind::message || !node.sent || !node.received) continue;
-    if (!node.soft.empty()) continue;
-    Suspicion suspicion;
-    suspicion.roots = {i};
-    suspicion.culprits = {std::min(node.from, node.to), std::max(node.from, node.to)};
-    const FlightSignature& sent = fleet_.find(node.from)->signature(*node.sent);
-    const FlightSignature& received = fleet_.find(node.to)->signature(*node.received);
-    const auto amount = [](const FlightSignature& s) {
-      const CallTotals totals = call_totals(s);
-      return std::max(totals.in, totals.out);
-    };
-    const bool same = amount(sent) == amount(received);
-    suspicion.kind = same ? FlightVerdictKind::fabric_p2p : FlightVerdictKind::p2p_size_mismatch;
-    suspicion.confidence = same ? Confidence::medium : Confidence::high;
-    suspicion.why = same ? "both ends are posted with the same size and nothing moves"
-                         : "both ends are posted with different sizes";
-    if (forgotten(node)) give_up(suspicion);
-    out.push_back(std::move(suspicion));
-  }
-}
-
 void FlightJudge::find_missing_dumps(std::vector<Suspicion>& out) {
   Suspicion suspicion;
   for (std::uint32_t i = 0; i < graph_.nodes().size(); ++i) {
@@ -623,146 +417,19 @@ void FlightJudge::find_missing_dumps(std::vector<Suspicion>& out) {
   if (suspicion.roots.empty()) return;
   std::sort(suspicion.culprits.begin(), suspicion.culprits.end());
   const std::size_t all = fleet_.ranks().size() + fleet_.missing().size();
-  const bool few = is_minority(suspicion.culprits, all);
+  const bool few = is_minority(suspicion.culprits.size(), all);
   suspicion.kind = few ? FlightVerdictKind::no_dump : FlightVerdictKind::undecided;
-  suspicion.confidence = few ? Confidence::medium : Confidence::low;
-  suspicion.why = few ? "dead, unreachable, or in tear-down: it left no dump"
-                      : "most dumps are missing: collect them from all hosts";
+  // One that is missing has died, more often than not; several were as likely not collected.
+  const bool one = suspicion.culprits.size() == 1 && fleet_.missing().size() == 1;
+  suspicion.confidence = one ? Confidence::medium : Confidence::low;
+  suspicion.why = !few  ? "most dumps are missing: collect them from all hosts"
+                  : one ? "dead, unreachable, or in tear-down: it left no dump"
+                        : "dead, in tear-down, or not collected: their dumps";
+  if (few && !one) {
+    suspicion.why += evidence_.logs_given() ? " would tell" : ", or their logs, would tell";
+  }
   if (!few) suspicion.culprits.clear();
   out.push_back(std::move(suspicion));
-}
-
-// ---- rings -------------------------------------------------------------------------------------
-
-// Sets of ranks, smallest first, without whose own waits no ring is left: whoever waits together in
-// one place, or carries one edge.
-std::vector<Ranks> FlightJudge::ring_breakers(const Ranks& unexplained) const {
-  std::set<std::pair<std::size_t, Ranks>> tries;
-  const std::vector<bool> ring = graph_.on_rings();
-  for (std::uint32_t i = 0; i < graph_.nodes().size(); ++i) {
-    const WaitNode& node = graph_.nodes()[i];
-    if (!ring[i] || node.waiting.empty()) continue;
-    Ranks waiting = node.waiting;
-    std::sort(waiting.begin(), waiting.end());
-    for (const std::int32_t rank : waiting) tries.insert({1, {rank}});
-    tries.insert({waiting.size(), waiting});
-  }
-  std::vector<Ranks> found;
-  std::size_t tried = 0, least = unexplained.size();
-  for (const auto& [size, ranks] : tries) {
-    if (size > least || ++tried > kRingTries) break;
-    if (!graph_.breaks_all_rings(ranks)) continue;
-    least = size;
-    found.push_back(ranks);
-  }
-  return found;
-}
-
-// Two ranks that both send first and receive, if at all, after that.
-std::optional<Ranks> FlightJudge::crossed_sends(const std::vector<bool>& ring) const {
-  std::map<std::pair<std::int32_t, std::int32_t>, const WaitNode*> sends;
-  for (std::uint32_t i = 0; i < graph_.nodes().size(); ++i) {
-    const WaitNode& node = graph_.nodes()[i];
-    if (!ring[i] || node.kind != WaitKind::message || !node.sent) continue;
-    sends.emplace(std::pair(node.from, node.to), &node);
-  }
-  const auto first = [](const WaitNode& send, const WaitNode& back) {
-    return !back.received || *send.sent < *back.received;
-  };
-  for (const auto& [route, there] : sends) {
-    const auto back = sends.find({route.second, route.first});
-    if (back == sends.end() || !first(*there, *back->second) || !first(*back->second, *there)) {
-      continue;
-    }
-    return Ranks{std::min(route.first, route.second), std::max(route.first, route.second)};
-  }
-  return {};
-}
-
-// Of several ways out of the ring, those with ranks that never made such an order of calls before.
-void FlightJudge::keep_the_novel(std::vector<Ranks>& breakers) {
-  std::vector<Ranks> novel;
-  for (const Ranks& ranks : breakers) {
-    if (std::any_of(ranks.begin(), ranks.end(),
-                    [&](std::int32_t rank) { return history().novelty(rank) > 0; })) {
-      novel.push_back(ranks);
-    }
-  }
-  if (!novel.empty()) breakers = novel;
-}
-
-// The ring with its shown node in front: one where the culprits themselves wait.
-std::vector<std::uint32_t> FlightJudge::ring_roots(const std::vector<bool>& ring,
-                                                   const Ranks& culprits) const {
-  std::vector<std::uint32_t> roots;
-  for (std::uint32_t i = 0; i < graph_.nodes().size(); ++i) {
-    if (!ring[i]) continue;
-    const auto& waiting = graph_.nodes()[i].waiting;
-    const bool theirs = !culprits.empty() && std::find(waiting.begin(), waiting.end(),
-                                                       culprits.front()) != waiting.end();
-    roots.insert(theirs ? roots.begin() : roots.end(), i);
-  }
-  return roots;
-}
-
-// Each of these ranks has one call from which it has not come back.
-bool FlightJudge::all_inside_launch(const Ranks& ranks) const {
-  return !ranks.empty() && std::all_of(ranks.begin(), ranks.end(), [&](std::int32_t r) {
-    const FlightRank& rank = *fleet_.find(r);
-    return std::any_of(rank.lanes().begin(), rank.lanes().end(), [&](const FlightLane& lane) {
-      return !lane.collectives.empty() && inside_launch(rank, lane, lane.collectives.back());
-    });
-  });
-}
-
-std::optional<Suspicion> FlightJudge::judge_ring(const Ranks& unexplained) {
-  const std::vector<bool> ring = graph_.on_rings();
-  Suspicion suspicion;
-  bool lost = false;
-  for (std::uint32_t i = 0; i < ring.size(); ++i) {
-    lost = lost || (ring[i] && forgotten(graph_.nodes()[i]));
-  }
-  if (const auto crossed = lost ? std::nullopt : crossed_sends(ring)) {
-    suspicion.kind = FlightVerdictKind::deadlock_cycle;
-    suspicion.confidence = Confidence::medium;
-    suspicion.culprits = *crossed;
-    suspicion.roots = ring_roots(ring, *crossed);
-    suspicion.why = "both send first and neither receives";
-    weigh(suspicion);
-    return suspicion;
-  }
-  std::vector<Ranks> breakers = ring_breakers(unexplained);
-  suspicion.why = "all waits go through it, and end without it";
-  if (breakers.size() > 1) {
-    keep_the_novel(breakers);
-    suspicion.why = "its order of calls was never seen before, that of the others always";
-  }
-  for (const Ranks& ranks : breakers) suspicion.culprits = merged(suspicion.culprits, ranks);
-  suspicion.roots = ring_roots(ring, suspicion.culprits);
-  if (suspicion.roots.empty()) return {};
-  if (breakers.size() == 1 && is_minority(suspicion.culprits, fleet_.ranks().size())) {
-    const WaitNode& node = graph_.nodes()[suspicion.roots.front()];
-    const bool known = node.kind == WaitKind::collective;
-    suspicion.kind =
-        known ? kind_of_odd(node, suspicion.culprits) : FlightVerdictKind::out_of_order;
-    if (suspicion.kind == FlightVerdictKind::mismatch) {
-      suspicion.kind = FlightVerdictKind::out_of_order;
-    }
-    // One rank may be the only way out by chance of a small ring; its own past must agree.
-    const bool novel = std::any_of(suspicion.culprits.begin(), suspicion.culprits.end(),
-                                   [&](std::int32_t r) { return history().novelty(r) > 0; });
-    suspicion.confidence = novel ? Confidence::medium : Confidence::low;
-    if (lost && !novel) give_up(suspicion);
-    if (all_inside_launch(suspicion.culprits)) suspicion.kind = FlightVerdictKind::in_launch;
-  } else if (lost) {
-    give_up(suspicion);
-  } else {
-    suspicion.kind = FlightVerdictKind::deadlock_cycle;
-    suspicion.confidence = suspicion.culprits.size() == 2 ? Confidence::medium : Confidence::low;
-    suspicion.why = "each waits for the other; nothing tells which of them left the common order";
-  }
-  weigh(suspicion);
-  return suspicion;
 }
 
 }  // namespace muster

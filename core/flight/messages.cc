@@ -88,7 +88,7 @@ void pair_stream(const FlightFleet& fleet, const StreamKey& key, std::span<const
   const FlightRank* from = fleet.find(key.from);
   const FlightRank* to = fleet.find(key.to);
   const auto whole = [](const FlightRank* rank) {
-    return rank != nullptr && !rank->wrapped() && !rank->dump().cut_at;
+    return rank != nullptr && !rank->wrapped() && !rank->filtered() && !rank->dump().cut_at;
   };
   // Without a common start the finished ones of both ends are left out.
   const bool from_start = whole(from) && whole(to);

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "core/flight/call_history.h"
+#include "core/flight/shifted_numbers.h"
 #include "core/flight/verdict_text.h"
 
 namespace muster {
@@ -56,7 +57,7 @@ std::optional<FlightVerdict> find_silent_mismatch(const FlightFleet& fleet) {
     const bool inferred = !told.members_told;
     if (inferred && (!fleet.missing().empty() || told.description.empty())) continue;
     const auto seq = first_difference(fleet, id);
-    if (!seq) continue;
+    if (!seq || numbers_are_shifted(fleet, id)) continue;
     const CallHistory history(fleet);
     Parties parties;
     for (const std::int32_t member : fleet.groups()[id].ranks) {

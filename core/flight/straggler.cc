@@ -8,6 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/median.h"
+
 namespace muster {
 namespace {
 
@@ -31,12 +33,6 @@ struct Tally {
   std::map<std::int32_t, std::vector<double>> lags_ms;  // of the rank that came last
 };
 
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 // What the clock of each rank adds: a collective ends for all members at once, so the times at
 // which their watchdogs saw the ends differ by the clocks, and by a tick.
 std::unordered_map<std::int32_t, double> clock_offsets_ms(const FlightFleet& fleet,
@@ -55,7 +51,7 @@ std::unordered_map<std::int32_t, double> clock_offsets_ms(const FlightFleet& fle
       const auto [seen, first] = reference.try_emplace(entry.seq, entry.completed_seen_ns);
       apart.push_back(static_cast<double>(entry.completed_seen_ns - seen->second) / 1e6);
     }
-    if (!apart.empty()) offsets[member] = median(std::move(apart));
+    if (!apart.empty()) offsets[member] = median_of(apart);
   }
   return offsets;
 }
@@ -115,7 +111,7 @@ double pace_ms(const FlightRank& rank, const FlightLane& lane) {
     if (a == FlightEntry::kAbsent || b == FlightEntry::kAbsent) continue;
     gaps.push_back(static_cast<double>(b - a) / 1e6);
   }
-  return gaps.empty() ? 0 : median(std::move(gaps));
+  return gaps.empty() ? 0 : median_of(gaps);
 }
 
 // How one rank stands in all groups of which enough was seen.
@@ -132,7 +128,7 @@ std::map<std::int32_t, Standing> standings(const FlightFleet& fleet, bool by_dur
   for (std::uint32_t id = 0; id < fleet.groups().size(); ++id) {
     const FleetGroup& group = fleet.groups()[id];
     if (!group.members_told || group.ranks.size() < 2) continue;
-    const Tally t = tally(fleet, id, by_duration);
+    Tally t = tally(fleet, id, by_duration);
     for (const std::int32_t rank : group.ranks) {
       const FlightRank* own_rank = fleet.find(rank);
       const FlightLane* lane = own_rank == nullptr ? nullptr : own_rank->lane(id);
@@ -145,7 +141,7 @@ std::map<std::int32_t, Standing> standings(const FlightFleet& fleet, bool by_dur
       const std::size_t last = lags == t.lags_ms.end() ? 0 : lags->second.size();
       s.least_share =
           std::min(s.least_share, static_cast<double>(last) / static_cast<double>(t.calls));
-      const double lag = last == 0 ? 0 : median(lags->second);
+      const double lag = last == 0 ? 0 : median_of(lags->second);
       const double floor = std::max(by_duration ? kLeastLagMs : kClockNoiseMs,
                                     kLeastLagShare * pace_ms(*own_rank, *lane));
       if (lag < floor || lag < s.lag_ms) continue;

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <set>
 
+#include "base/limits.h"
+#include "base/median.h"
+#include "core/flight/failure_age.h"
 #include "core/flight/fleet.h"
 #include "core/flight/frames.h"
 #include "core/flight/judge.h"
@@ -41,9 +44,7 @@ FlightCoverage coverage_of(const FlightFleet& fleet) {
   }
   coverage.versions.assign(versions.begin(), versions.end());
   if (!lengths.empty()) {
-    const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
-    std::nth_element(lengths.begin(), middle, lengths.end());
-    coverage.history = Duration(*middle);
+    coverage.history = Duration(median_of(lengths));
   }
   return coverage;
 }
@@ -59,8 +60,6 @@ std::optional<std::int64_t> age_of(const FlightRank& rank, std::int64_t at_ns) {
 // Only told where the file's time is known.
 bool written_at_work(const FlightRank& rank, bool saves) {
   constexpr std::int64_t kLeastNs = 2'000'000'000;
-  constexpr std::int64_t kSaveNs = 120'000'000'000;  // a save or an evaluation may well take this
-  constexpr std::int64_t kPauseNs = 30'000'000'000;  // a longer pause says nothing of the next one
   constexpr std::int64_t kNsPerMs = 1'000'000;
   const FlightDump& dump = rank.dump();
   if (!dump.written_at || !rank.last_sign_ns()) return false;
@@ -76,8 +75,8 @@ bool written_at_work(const FlightRank& rank, bool saves) {
     before = std::max<std::int64_t>(*age, 0);
   }
   const auto silent = age_of(rank, *rank.last_sign_ns());
-  const std::int64_t usual = std::max(kLeastNs, 2 * std::min(pause, kPauseNs / 2));
-  return silent && *silent >= 0 && *silent < (saves ? kSaveNs : usual);
+  const std::int64_t usual = std::max(kLeastNs, 2 * std::min(pause, limits::kFlightPauseNs / 2));
+  return silent && *silent >= 0 && *silent < (saves ? limits::kFlightLongWaitNs : usual);
 }
 
 // Something has completed that the watchdog, which looks ten times a second, has not yet put away.
@@ -118,7 +117,6 @@ bool nothing_was_issued(const FlightFleet& fleet) {
 // Dumps of different hours are of different runs, or of different attempts: the clocks of hosts do
 // not differ by so much. Nobody is accused out of such a mixture.
 bool of_one_time(const FlightFleet& fleet) {
-  constexpr std::int64_t kApartNs = 1'800'000'000'000;
   std::optional<std::int64_t> first, last;
   for (const FlightRank& rank : fleet.ranks()) {
     const auto sign = rank.last_sign_ns();
@@ -126,7 +124,7 @@ bool of_one_time(const FlightFleet& fleet) {
     first = std::min(first.value_or(*sign), *sign);
     last = std::max(last.value_or(*sign), *sign);
   }
-  return !first || *last / 2 - *first / 2 < kApartNs / 2;
+  return !first || *last / 2 - *first / 2 < limits::kFlightApartNs / 2;
 }
 
 FlightVerdict never_started(const FlightFleet& fleet) {
@@ -150,14 +148,24 @@ FlightVerdict written_too_early(std::size_t waiting) {
 }
 
 // Nobody waits, and dumps are missing: those ranks may have died and ended the others by error.
-FlightVerdict only_missing(const FlightFleet& fleet, std::span<const RankWitness> witnesses) {
+FlightVerdict only_missing(const FlightFleet& fleet, std::span<const RankWitness> witnesses,
+                           bool logs_given) {
   FlightVerdict verdict;
   verdict.kind = FlightVerdictKind::no_dump;
-  verdict.why = "the others may have ended by an error of theirs; their logs would tell";
+  verdict.why = logs_given ? "the others may have ended by an error of theirs"
+                           : "the others may have ended by an error of theirs; their logs would "
+                             "tell";
   const std::vector<std::int32_t>& missing = fleet.missing();
+  std::optional<WallTime> last_sign;
+  for (const FlightRank& rank : fleet.ranks()) {
+    if (!rank.last_sign_ns()) continue;
+    const WallTime sign = wall_from_ns(*rank.last_sign_ns());
+    last_sign = std::max(last_sign.value_or(sign), sign);
+  }
   for (const RankWitness& witness : witnesses) {
     const bool theirs = std::binary_search(missing.begin(), missing.end(), witness.rank);
     if (!theirs || !tells_a_cause(witness.kind)) continue;
+    if (failure_age(witness, last_sign) == FailureAge::stale) continue;
     verdict.witnesses.push_back(witness);
     verdict.culprits.push_back(witness.rank);
     verdict.confidence = Confidence::medium;
@@ -183,8 +191,9 @@ std::string_view flight_verdict_name(FlightVerdictKind kind) {
 }
 
 FlightAnalysis analyze_flight(std::span<const FlightDump> dumps,
-                              std::span<const RankWitness> witnesses) {
+                              std::span<const RankWitness> witnesses, bool logs_given) {
   FlightAnalysis analysis;
+  analysis.logs_given = logs_given;
   std::vector<std::int32_t> heard_of;
   for (const RankWitness& witness : witnesses) heard_of.push_back(witness.rank);
   const FlightFleet fleet(dumps, heard_of);
@@ -199,9 +208,10 @@ FlightAnalysis analyze_flight(std::span<const FlightDump> dumps,
   if (was_at_work(fleet) && !graph.waiting().empty()) {
     analysis.verdicts.push_back(written_too_early(graph.waiting().size()));
   } else {
-    FlightJudge judge(fleet, graph, witnesses);
+    const FlightEvidence evidence(fleet, graph, witnesses, logs_given);
+    FlightJudge judge(evidence);
     if (graph.waiting().empty() && !fleet.missing().empty()) {
-      analysis.verdicts.push_back(only_missing(fleet, witnesses));
+      analysis.verdicts.push_back(only_missing(fleet, witnesses, logs_given));
     }
     for (const Suspicion& suspicion : judge.judge()) {
       analysis.verdicts.push_back(put_into_words(suspicion, fleet, graph, witnesses));

@@ -82,11 +82,13 @@ struct FlightAnalysis {
   std::vector<FlightVerdict> verdicts;  // [0] is the answer; empty: nothing hangs
   FlightCoverage coverage;
   std::vector<std::string> notes;
+  bool logs_given = false;
 };
 
 // Dumps in any order; two of one rank: the later one counts, and a note says so. `witnesses` may
-// be empty.
+// be empty. `logs_given`: logs of the ranks were read, whatever they told; they are not asked for
+// again.
 FlightAnalysis analyze_flight(std::span<const FlightDump> dumps,
-                              std::span<const RankWitness> witnesses);
+                              std::span<const RankWitness> witnesses, bool logs_given = false);
 
 }  // namespace muster

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <span>
 
+#include "core/flight/failure_age.h"
 #include "core/flight/frames.h"
 
 namespace muster {
@@ -163,9 +164,14 @@ std::string headline(const FlightVerdict& v, const FlightFleet& fleet, const Wai
     case FlightVerdictKind::fabric_partial:
       return fmt::format("{} ended for some of {} members only", where, v.group_size);
     case FlightVerdictKind::fabric_p2p:
+      if (v.culprits.empty()) {
+        return fmt::format("messages of one batch in {} are posted at both ends and do not move",
+                           v.group);
+      }
       return fmt::format("a message between {} is posted at both ends and does not move", who);
     case FlightVerdictKind::p2p_size_mismatch:
-      return fmt::format("{} send and receive different sizes", who);
+      return fmt::format("{} send and receive different sizes",
+                         v.culprits.empty() ? "several pairs of ranks" : who);
     default:
       return fmt::format("{}, and the dumps do not say for whom", who_wait(v.waiting));
   }
@@ -177,12 +183,17 @@ bool may_be_narrowed(FlightVerdictKind kind) {
 }
 
 // Of several ranks that are away, those whose own logs say why they failed; surer where all say so.
+// What they said of an earlier attempt is shown, and decides nothing.
 void join_witnesses(std::span<const RankWitness> witnesses, FlightVerdict& verdict) {
   Ranks failed;
+  bool doubtful = false;
   for (const RankWitness& witness : witnesses) {
     if (!holds(verdict.culprits, witness.rank)) continue;
     verdict.witnesses.push_back(witness);
-    if (tells_a_cause(witness.kind)) failed.push_back(witness.rank);
+    const FailureAge age = failure_age(witness, verdict.waiting_since);
+    if (!tells_a_cause(witness.kind) || age == FailureAge::stale) continue;
+    failed.push_back(witness.rank);
+    doubtful = doubtful || age == FailureAge::doubtful;
   }
   std::sort(failed.begin(), failed.end());
   failed.erase(std::unique(failed.begin(), failed.end()), failed.end());
@@ -192,7 +203,7 @@ void join_witnesses(std::span<const RankWitness> witnesses, FlightVerdict& verdi
   std::erase_if(verdict.witnesses,
                 [&](const RankWitness& witness) { return !holds(failed, witness.rank); });
   const bool was_low = verdict.confidence == Confidence::low;
-  verdict.confidence = all && !was_low ? Confidence::high : Confidence::medium;
+  verdict.confidence = all && !was_low && !doubtful ? Confidence::high : Confidence::medium;
 }
 
 }  // namespace

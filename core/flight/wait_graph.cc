@@ -1,6 +1,7 @@
 #include "core/flight/wait_graph.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "base/check.h"
 
@@ -46,6 +47,10 @@ WaitGraph::WaitGraph(const FlightFleet& fleet) : fleet_(fleet) {
     if (nodes_[i].kind == WaitKind::message) link_message(i);
   }
   turn_edges();
+  waiters_.resize(nodes_.size());
+  for (const auto& [rank, waits] : waits_) {
+    for (const std::uint32_t node : waits) waiters_[node].push_back(rank);
+  }
 }
 
 const std::vector<std::uint32_t>& WaitGraph::waits_of(std::int32_t rank) const {
@@ -249,8 +254,11 @@ void WaitGraph::link_message(std::uint32_t index) {
     if (fleet_.find(rank) == nullptr) {
       const std::uint32_t gone = rank_node(WaitKind::rank_without_dump, rank);
       nodes_[index].hard.push_back({gone, rank});
-    } else {
+    } else if (!fleet_.find(rank)->dump().cut_at) {
       link_absent(index, rank);
+    } else if (const auto queue = queues_.find(rank); queue != queues_.end()) {
+      // The end may be in what the cut file lost.
+      nodes_[index].soft.push_back({queue->second.back().up_to, rank});
     }
   };
   if (!node.sent) return peer(node.from);
@@ -273,20 +281,16 @@ void WaitGraph::turn_edges() {
   }
 }
 
-std::vector<bool> WaitGraph::reaching(const std::vector<std::uint32_t>& targets) const {
-  std::vector<bool> seen(nodes_.size(), false);
-  std::vector<std::uint32_t> open = targets;
-  for (const std::uint32_t target : targets) seen[target] = true;
-  while (!open.empty()) {
-    const std::uint32_t at = open.back();
-    open.pop_back();
+std::vector<std::uint32_t> WaitGraph::reaching(const std::vector<std::uint32_t>& targets) const {
+  std::unordered_set<std::uint32_t> seen(targets.begin(), targets.end());
+  std::vector<std::uint32_t> found(seen.begin(), seen.end());
+  for (std::size_t next = 0; next < found.size(); ++next) {
+    const std::uint32_t at = found[next];
     for (std::size_t i = back_first_[at]; i < back_first_[at + 1]; ++i) {
-      if (seen[back_[i]]) continue;
-      seen[back_[i]] = true;
-      open.push_back(back_[i]);
+      if (seen.insert(back_[i]).second) found.push_back(back_[i]);
     }
   }
-  return seen;
+  return found;
 }
 
 namespace {

@@ -66,8 +66,10 @@ class WaitGraph {
   const std::vector<std::int32_t>& waiting() const { return waiting_; }
   // The nodes in which `rank` waits.
   const std::vector<std::uint32_t>& waits_of(std::int32_t rank) const;
-  // Every node from which a target can be reached.
-  std::vector<bool> reaching(const std::vector<std::uint32_t>& targets) const;
+  // Every node from which a target can be reached, in no order.
+  std::vector<std::uint32_t> reaching(const std::vector<std::uint32_t>& targets) const;
+  // Ranks of which a node is one of the first waits.
+  const std::vector<std::int32_t>& who_waits_in(std::uint32_t node) const { return waiters_[node]; }
   // Whether, with the edges carried by `ranks` gone, no ring of waits is left.
   bool breaks_all_rings(const std::vector<std::int32_t>& ranks) const;
   // Nodes that lie on a ring of waits, or wait for nothing but rings.
@@ -103,6 +105,7 @@ class WaitGraph {
   std::vector<std::uint32_t> back_;      // nodes with an edge to a node, all in one row ...
   std::vector<std::size_t> back_first_;  // ... and where those of each node begin
   std::vector<std::int32_t> waiting_;
+  std::vector<std::vector<std::int32_t>> waiters_;                // of each node
   std::unordered_map<std::int32_t, std::vector<Queued>> queues_;  // in the order of issue
   std::map<std::pair<std::int32_t, Batch>, std::uint32_t> batches_;
   std::map<std::int32_t, std::vector<std::uint32_t>> waits_;

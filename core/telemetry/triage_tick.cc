@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/median.h"
 #include "core/telemetry/triage_state.h"
 
 namespace muster {
@@ -24,12 +25,6 @@ constexpr std::size_t kSegmentsKept = 64, kRecentTicks = 30, kModelsLearned = 64
 // Bits of the clock event reasons.
 constexpr std::uint64_t kIdleBit = 0x1, kPowerCapBit = 0x4, kSwThermalBit = 0x20;
 constexpr std::uint64_t kHardwareBits = 0x8 | 0x40 | 0x80;
-
-double median_of(std::vector<double>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 void update_reference(TriageState& s) {
   std::array<std::vector<double>, 4> watts;
