@@ -88,10 +88,6 @@ inline constexpr std::size_t kFlightWords = 8'000'000;
 // Ranks named as members, in all groups of one dump: 100,000 in forty.
 inline constexpr std::uint64_t kFlightMembers = 4'000'000;
 
-<<<<<<< HEAD
-// An archive of dumps and logs. A job of 16,384 ranks sends four files for each rank; 64 GiB are a
-// thousand ranks with rings a hundred times the usual.
-=======
 // A wait that is shorter than this may be a save or an evaluation of others, as with waits seen by
 // power; longer, it counts.
 inline constexpr std::int64_t kFlightLongWaitNs = 120'000'000'000;
@@ -109,9 +105,8 @@ inline constexpr std::int64_t kFlightApartNs = 1'800'000'000'000;
 inline constexpr std::chrono::hours kFailureFresh{1};
 inline constexpr std::chrono::hours kFailureOld{13};
 
-// An archive of dumps and logs. A member is at most one dump; a job of 16,384 ranks sends four
-// files for each rank; 64 GiB are a thousand ranks with rings a hundred times the usual.
->>>>>>> fljudge
+// An archive of dumps and logs. A job of 16,384 ranks sends four files for each rank; 64 GiB are a
+// thousand ranks with rings a hundred times the usual.
 inline constexpr std::size_t kArchiveMembers = 65536;
 inline constexpr std::uint64_t kArchiveBytes = 64ull << 30;
 // Bytes out of each byte in: logs of one repeated line reach 200, a bomb of deflate 1,000. Counted

@@ -287,7 +287,6 @@ TEST(ProgressDecoder, CutAnywhereKeepsWhatStoodBefore) {
 }
 
 TEST(ProgressDecoder, AFlippedByteCostsOnlyItsLine) {
-  const std::string last = "step 501/900 loss=nan #4; error #6; error #9";
   const std::size_t end = kLog.find("checkpoint step=500 done");
   for (std::size_t at = 0; at < end; ++at) {
     for (const char flip : {'\x01', '\x20', '\x7f', '\x80'}) {

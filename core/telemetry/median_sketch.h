@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -27,7 +28,8 @@ class MedianSketch {
   std::optional<double> quantile(double share = 0.5) const {
     if (values_.empty()) return std::nullopt;
     std::vector<double> copy = values_;
-    const auto at = static_cast<std::ptrdiff_t>(share * static_cast<double>(copy.size() - 1) + 0.5);
+    const auto at =
+        static_cast<std::ptrdiff_t>(std::llround(share * static_cast<double>(copy.size() - 1)));
     std::nth_element(copy.begin(), copy.begin() + at, copy.end());
     return copy[static_cast<std::size_t>(at)];
   }

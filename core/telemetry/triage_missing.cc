@@ -28,7 +28,7 @@ std::string gpu_of_note(const TriageState& s, const NoteSeen& note) {
   return host + "/" + pci;
 }
 
-Finding lost_gpu(std::string id, Evidence evidence) {
+Finding lost_gpu(const std::string& id, Evidence evidence) {
   Finding f;
   f.severity = Severity::critical;
   f.confidence = Confidence::high;

@@ -20,7 +20,7 @@ Phase phase_of(PowerLevel level, std::optional<double> util, bool proven) {
 }
 
 std::string label_of(const TriageState& s, SeriesId id) {
-  const std::string full = s.fleet.culprit(id).id;
+  std::string full = s.fleet.culprit(id).id;
   const std::string& host = s.fleet.identity(id).host;
   if (full.size() > host.size() + 1 && full.starts_with(host + "/")) {
     return full.substr(host.size() + 1);

@@ -220,9 +220,10 @@ TEST_F(Nvml, ThreadThatCannotStartIsAnAbsence) {
 }
 
 TEST_F(Nvml, NoThreadAtAll) {
-  const auto source = *open_nvml({.library = FAKE_NVML, .start_thread = [](auto) -> std::thread {
-                                    throw std::system_error(EAGAIN, std::generic_category());
-                                  }});
+  const auto source =
+      *open_nvml({.library = FAKE_NVML, .start_thread = [](const auto&) -> std::thread {
+                    throw std::system_error(EAGAIN, std::generic_category());
+                  }});
   Kept kept;
   EXPECT_EQ(read(*source, kept).error().code, Errc::unavailable);
   EXPECT_EQ(kept.notes, std::vector{NoteKind::source_error});

@@ -84,7 +84,7 @@ bool fetch_until(const Url& url, MonoTime deadline, std::size_t max_bytes, Fetch
   client.set_read_timeout(left + spare);
   client.set_write_timeout(left + spare);
   std::atomic<bool> late = false;
-  std::jthread watchdog([&](std::stop_token stop) {
+  std::jthread watchdog([&](const std::stop_token& stop) {
     if (!clock.sleep_until(deadline, stop)) return;
     late = true;
     // Again and again: a stop that comes before the socket is open does nothing.
