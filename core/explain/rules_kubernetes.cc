@@ -1,0 +1,147 @@
+#include "core/explain/rule_row.h"
+
+// Events and states of Kubernetes as kubectl, the kubelet and the controllers print them (1.20 to
+// 1.31), and container runtimes.
+
+namespace muster {
+namespace {
+
+using enum EventRole;
+using A = Action;
+using C = Cause;
+using K = CulpritKind;
+
+constexpr RuleRow kRows[] = {
+    RuleRow{"k8s_oom_killed", "OOMKilled", R"(\bOOMKilled\b)", C::host_oom_killed, root, K::config,
+            "memory_limit", "a container was killed at its memory limit",
+            "raise its memory limit, or use fewer loader workers and less pinned memory",
+            A::raise_limit, A::reduce_memory},
+    RuleRow{"k8s_evicted_memory", "low on resource", R"([nN]ode was low on resource: memory)",
+            C::host_oom_killed, root, K::none, "",
+            "the pod was evicted because its node ran out of memory",
+            "set requests and limits so that the node is not overbooked", A::reduce_memory,
+            A::raise_limit},
+    RuleRow{"k8s_evicted_storage", "low on resource",
+            R"([nN]ode was low on resource: (?:ephemeral-storage|inodes))", C::disk_full, root,
+            K::none, "", "the pod was evicted because the disk of its node was full",
+            "free the disk of the node, or write to a mounted volume", A::free_disk},
+    RuleRow{"k8s_storage_limit", "exceeds the",
+            R"((?:[uU]sage of EmptyDir volume .(?P<volume>[\w.-]{1,128}).|ephemeral local storage )"
+            R"(usage) exceeds the (?:total )?limit)",
+            C::disk_full, root, K::none, "", "the pod wrote more than its local storage allows",
+            "raise the limit, or write to a mounted volume", A::raise_limit, A::free_disk},
+    RuleRow{"k8s_preempted", "reempted by", R"([pP]reempted by (?:a )?(?:pod )?(?P<by>\S{1,255}))",
+            C::external_stop, root, K::none, "",
+            "the pod had to give way to one of higher priority",
+            "start again from the last checkpoint, with a priority class that is not preempted",
+            A::restart_from_checkpoint, A::none, Severity::info},
+    RuleRow{"k8s_deadline", "active longer than specified deadline",
+            "active longer than specified deadline", C::external_stop, root, K::none, "",
+            "the job reached its deadline", "raise activeDeadlineSeconds, or start again",
+            A::restart_from_checkpoint, A::none, Severity::info},
+    RuleRow{"k8s_node_shutdown", "node shutdown",
+            R"((?:imminent node shutdown|[nN]ode shutdown manager|in response to node shutdown))",
+            C::external_stop, root, K::none, "", "the node of the pod was being shut down",
+            "see who shut the node down", A::find_sender, A::restart_from_checkpoint},
+    RuleRow{"cloud_preempted", "preempt",
+            R"((?:compute\.instances\.preempted|instance (?:is being|was|has been) preempted|)"
+            R"([sS]pot (?:instance )?(?:interruption|preemption) notice))",
+            C::external_stop, root, K::none, "", "the cloud took the machine back",
+            "start again from the last checkpoint", A::restart_from_checkpoint, A::none,
+            Severity::info},
+    RuleRow{"k8s_liveness", "failed liveness probe",
+            R"([cC]ontainer (?P<container>\S{1,128}) failed liveness probe, will be restarted)",
+            C::external_stop, root, K::config, "livenessProbe",
+            "the liveness probe killed container {container}",
+            "give the probe more patience than the longest save or compilation", A::fix_config,
+            A::restart_from_checkpoint},
+    RuleRow{"k8s_node_not_ready", "NodeNotReady",
+            R"([nN]ode (?P<host>[a-z0-9][\w.-]{0,254}) status is now: NodeNotReady)",
+            C::node_failure, root, K::host, "{host}", "the node does not report to Kubernetes",
+            "leave it out, look at its console and kubelet", A::exclude_host,
+            A::restart_from_checkpoint},
+    RuleRow{"k8s_pod_node_not_ready", "Node is not ready", R"(\bNode is not ready\b)",
+            C::node_failure, confirmation, K::none, "", "the node of the pod is not ready",
+            "see kubectl describe node", A::exclude_host},
+    RuleRow{"k8s_taint_eviction", "arking for deletion Pod",
+            R"([mM]arking for deletion Pod (?P<pod>\S{1,255}))", C::node_failure, confirmation,
+            K::none, "", "Kubernetes removes pods from a node that is gone or tainted",
+            "see kubectl describe node", A::exclude_host},
+    RuleRow{"k8s_mount_failed", "MountVolume",
+            R"(MountVolume\S* failed for volume .(?P<volume>[\w.-]{1,255}))", C::undetermined, root,
+            K::none, "", "volume {volume} could not be mounted",
+            "look at the storage server and the rights of the pod", A::repair_storage,
+            A::fix_config, Severity::critical},
+    RuleRow{"k8s_image", "pull", R"(Failed to pull image|Back-off pulling image)", C::undetermined,
+            root, K::none, "", "the image of a container cannot be pulled",
+            "correct its name, or the registry's credentials", A::fix_config, A::none,
+            Severity::critical},
+    RuleRow{"k8s_image_back_off", "ImagePull", R"(\b(?:ErrImagePull|ImagePullBackOff)\b)",
+            C::undetermined, root, K::none, "", "the image of a container cannot be pulled",
+            "correct its name, or the registry's credentials", A::fix_config, A::none,
+            Severity::critical},
+    RuleRow{"k8s_device_allocation", "UnexpectedAdmissionError",
+            R"(UnexpectedAdmissionError.*(?P<resource>nvidia\.com/gpu))", C::undetermined, root,
+            K::none, "", "the device plugin has not enough healthy GPUs for the pod",
+            "look at the GPUs of the node", A::drain_host, A::collect_evidence, Severity::critical},
+    RuleRow{"k8s_sandbox_failed", "FailedCreatePodSandBox", R"(FailedCreatePodSandBox)",
+            C::undetermined, root, K::none, "", "the pod's sandbox could not be made",
+            "look at the container runtime and the network plugin of the node", A::collect_evidence,
+            A::fix_config, Severity::critical},
+    RuleRow{"k8s_scheduling", "nodes are available",
+            R"((?P<ready>\d+)/(?P<of>\d+) nodes are available)", C::undetermined, confirmation,
+            K::none, "", "no node fits the pod at the moment",
+            "see what the scheduler counts in the rest of the line", A::watch, A::fix_config,
+            Severity::warning},
+    RuleRow{"k8s_back_off", "Back-off restarting failed container",
+            "Back-off restarting failed container", C::restart_loop, confirmation, K::none, "",
+            "a container ends again and again", "look at the last lines of its previous run",
+            A::stop_restarts},
+    RuleRow{"k8s_crash_loop", "CrashLoopBackOff", R"(\bCrashLoopBackOff\b)", C::restart_loop,
+            confirmation, K::none, "", "a container ends again and again",
+            "look at the last lines of its previous run", A::stop_restarts},
+    RuleRow{"k8s_backoff_limit", "backoff limit",
+            "(?:has reached the specified backoff limit|BackoffLimitExceeded)", C::restart_loop,
+            confirmation, K::none, "", "the job was started as often as it may be",
+            "look at the first of its failures", A::stop_restarts},
+    RuleRow{"k8s_stopping", "Stopping container ", R"(Stopping container (?P<container>\S{1,128}))",
+            C::external_stop, teardown, K::none, "", "Kubernetes ends container {container}"},
+    RuleRow{"k8s_exit_code", "terminated with exit code",
+            R"(terminated with exit code (?P<code>\d{1,3}))", C::undetermined, teardown, K::none,
+            "", "a command ended with {code}"},
+
+    // The runtime.
+    RuleRow{"container_gpu_missing", "nvidia-container-cli: ",
+            R"(nvidia-container-cli: (?:device error: (?P<gpu>[^:]{1,80}): unknown device|)"
+            R"(detection error))",
+            C::undetermined, root, K::none, "", "the runtime does not find the GPU it should give",
+            "look at nvidia-smi on the host", A::drain_host, A::collect_evidence,
+            Severity::critical},
+    RuleRow{"container_mismatch", "driver/library version mismatch",
+            "driver/library version mismatch", C::driver_library_mismatch, root, K::host, "{host}",
+            "the container brings another driver library than the kernel has loaded",
+            "reboot the host or load the module again; hold the driver packages", A::refuse_launch,
+            A::reboot_host},
+    RuleRow{"container_no_driver", "nvidia-container-cli: ",
+            R"(nvidia-container-cli: (?P<what>.{1,200}))", C::undetermined, root, K::config,
+            "container_runtime", "the runtime could not give GPUs to the container: {what}",
+            "look at the driver and the NVIDIA container toolkit of the host", A::fix_config,
+            A::update_driver, Severity::critical},
+    RuleRow{"container_no_gpu_runtime", "could not select device driver",
+            R"(could not select device driver .*gpu)", C::undetermined, root, K::config,
+            "container_runtime", "the container runtime knows no GPUs",
+            "install and register the NVIDIA container toolkit", A::fix_config, A::none,
+            Severity::critical},
+    RuleRow{"container_create_failed", "OCI runtime create failed",
+            R"(OCI runtime create failed: (?P<what>.{1,200}))", C::undetermined, root, K::config,
+            "container_runtime", "the container could not be started: {what}",
+            "correct what the runtime complains of", A::fix_config, A::none, Severity::critical},
+};
+
+}  // namespace
+
+std::span<const RuleRow> kubernetes_rules() {
+  return kRows;
+}
+
+}  // namespace muster
