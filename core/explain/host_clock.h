@@ -15,11 +15,11 @@ enum class Order : std::uint8_t { unknown, before, after };
 
 // All events of an input on one clock, as far as their clocks allow.
 //
-// Inside one source the order of the lines rules, whatever the stamps say: a log that crosses a
-// change of daylight saving goes on. Two hosts in one source keep that order only where its stamps
-// rise all along; a file that was put together of several does not tell who was first. A line
-// without a stamp lies between its stamped neighbours. A clock without a date gets that of its
-// neighbours; where years disagree (many stamps have none) the smallest year of the input counts.
+// Inside one source the order of the lines rules, also across a change of daylight saving, which
+// is known by stamps that go back by an hour and stay back. A source whose stamps go back otherwise
+// was put together of several: there only lines of one rank keep their order, and stamps decide the
+// rest. A line without a stamp lies between its stamped neighbours. A clock without a date gets
+// that of its neighbours; where years disagree (many stamps have none) the smallest year counts.
 //
 // Between hosts a clock may be off by limits::kClockSkew. Collectives that time out on both hosts
 // began at about one moment, which tells the offset to within kSharedDoubt; it is taken out where
@@ -31,10 +31,11 @@ class HostClock {
   static constexpr Duration kZoneDoubt = std::chrono::hours(14);
   // Stamps of whole seconds, written by several processes of one host.
   static constexpr Duration kHostDoubt = std::chrono::seconds(1);
+  // Processes that write into one log get their lines there late by this much.
+  static constexpr Duration kJitter = std::chrono::seconds(15);
 
   HostClock() = default;
-  // `hosts[i]` is where input.events[i] happened; empty: not known. `ran[i]` is for how long it had
-  // waited when it was written (a time-out), else absent.
+  // `hosts[i]` is where input.events[i] happened; empty: not known.
   HostClock(const ExplainInput& input, const std::vector<std::string>& hosts);
 
   // Whether event `a` happened certainly before `b`; indices into input.events.
@@ -55,17 +56,25 @@ class HostClock {
     bool zoned = false;
     std::size_t source = 0, place = 0;  // number of its source, of its line among its events
     std::size_t host = 0;               // 0: not known
+    std::optional<std::int32_t> rank;
   };
   struct Source {
     std::vector<std::size_t> events;
-    bool rising = true;  // its stamps never go back
+    bool rising = true;     // its stamps never go back by more than kJitter
+    bool set_back = false;  // it crosses the end of daylight saving
+  };
+  // The hour that a clock runs through twice: from `again` to `first`.
+  struct Fold {
+    WallTime again, first;
   };
 
   void read(const ExplainInput& input, const std::vector<std::string>& hosts);
   void date(const ExplainInput& input);
-  void smooth(Source& source);
   void align_years();
   void place_boots(const ExplainInput& input);
+  void find_fold(Source& source);
+  void unfold(const Fold& fold);
+  void look_for_rise(Source& source);
   void fill(Source& source);
   void share(const ExplainInput& input);
   void sort(const ExplainInput& input);
@@ -74,6 +83,7 @@ class HostClock {
   std::vector<Point> points_;
   std::vector<Source> sources_;
   std::vector<bool> tied_;  // of a host: its offset was measured
+  std::optional<Fold> fold_;
   std::vector<std::optional<WallTime>> stamps_;
   std::vector<std::size_t> sorted_;
 };
