@@ -79,7 +79,8 @@ void HostClock::read(const ExplainInput& input, const std::vector<std::string>& 
     p.place = sources_[p.source].events.size();
     sources_[p.source].events.push_back(i);
     p.rank = event.rank;
-    if (!hosts[i].empty()) p.host = hosts_seen.emplace(hosts[i], hosts_seen.size() + 1).first->second;
+    if (!hosts[i].empty())
+      p.host = hosts_seen.emplace(hosts[i], hosts_seen.size() + 1).first->second;
     stamps_[i] = event.time.at;
     if (!event.time.at) continue;
     p.stamped = true;
@@ -142,9 +143,9 @@ void HostClock::align_years() {
     if (!first || year_of(*first) - *least == 0) continue;
     const int by = *least - year_of(*first);
     if (by == -1) {
-      const WallTime new_year(std::chrono::sys_days(std::chrono::year(*least + 1) /
-                                                    std::chrono::January / 1)
-                                  .time_since_epoch());
+      const WallTime new_year(
+          std::chrono::sys_days(std::chrono::year(*least + 1) / std::chrono::January / 1)
+              .time_since_epoch());
       if (*first - new_year < days(60)) continue;
     }
     for (const std::size_t i : source.events) {

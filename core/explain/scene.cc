@@ -10,13 +10,27 @@ namespace {
 
 // What an exception says when somebody else's end reached it through a connection or a collective.
 constexpr std::string_view kSecondHand[] = {
-    "ncclremoteerror",        "remote process exited",    "connection closed by",
-    "connection reset by",    "broken pipe",              "nccl communicator was aborted",
-    "watchdog caught",        "processgroupnccl",         "timed out waiting",
-    "socket timeout",         "rendezvousclosederror",    "rendezvousconnectionerror",
-    "recvvalue failed",       "failed to recv",           "childfailederror",
-    "signalexception",        "connectfullmesh failed",   "tcpstore",
-    "ncclsystemerror",        "unhandled system error",   "nccl error in",
+    "ncclremoteerror",
+    "remote process exited",
+    "connection closed by",
+    "connection reset by",
+    "broken pipe",
+    "nccl communicator was aborted",
+    "watchdog caught",
+    "processgroupnccl",
+    "timed out waiting",
+    "socket timeout",
+    "rendezvousclosederror",
+    "rendezvousconnectionerror",
+    "recvvalue failed",
+    "failed to recv",
+    "childfailederror",
+    "signalexception",
+    "connectfullmesh failed",
+    "tcpstore",
+    "ncclsystemerror",
+    "unhandled system error",
+    "nccl error in",
 };
 
 bool second_hand(const LogEvent& event) {

@@ -39,8 +39,8 @@ class Scene {
   // The text of an event has one of these, case ignored.
   bool says(std::size_t i, std::initializer_list<std::string_view> words) const;
 
-  // A fact of this host, or of no named one. An empty host takes facts of any, if all of them are of
-  // one host.
+  // A fact of this host, or of no named one. An empty host takes facts of any, if all of them are
+  // of one host.
   bool applies(const SiteFact& fact, std::string_view host) const;
   // True where the input tells of one host at most.
   bool one_host() const { return identity_.hosts().size() <= 1; }
