@@ -96,6 +96,7 @@ LogEvent log_event_of(const KernelEvent& event, const std::string& source) {
   out.cause = judgement.cause;
   out.role = role_of(event, judgement);
   out.severity = judgement.severity;
+  out.confidence = judgement.confidence;
   out.time = time_of(event.time);
   out.last = time_of(event.last);
   out.host = event.host;
