@@ -119,7 +119,7 @@ class Reading {
  private:
   enum class Step { on, stop };
   Step member(archive_entry* entry);
-  Step contents(const std::string& name);
+  Step contents(const std::string& name, bool refused);
   // Why `entry` is passed over; empty: it is read, or is a folder.
   std::string_view refused(archive_entry* entry) const;
   void note(std::string text);
@@ -172,8 +172,8 @@ std::string_view Reading::refused(archive_entry* entry) const {
 }
 
 // What the sink refuses is read to its end all the same, so that the bounds see all that comes out.
-Reading::Step Reading::contents(const std::string& name) {
-  bool cut = false, refused = false;
+Reading::Step Reading::contents(const std::string& name, bool refused) {
+  bool cut = false;
   std::array<char, 64 * 1024> chunk;
   for (;;) {
     const la_ssize_t got = archive_read_data(archive_, chunk.data(), chunk.size());
@@ -215,8 +215,9 @@ Reading::Step Reading::member(archive_entry* entry) {
     if (seconds > 0 && seconds < kSane) modified = wall_from_ns(seconds * 1'000'000'000);
   }
   const bool claims = archive_entry_size_is_set(entry) && archive_entry_size(entry) > 0;
-  sink_.begin(name, modified, claims ? static_cast<std::uint64_t>(archive_entry_size(entry)) : 0);
-  return contents(name);
+  const bool wanted = sink_.begin(
+      name, modified, claims ? static_cast<std::uint64_t>(archive_entry_size(entry)) : 0);
+  return contents(name, !wanted);
 }
 
 ArchiveEnd Reading::run() {
@@ -257,12 +258,12 @@ class Collector final : public ArchiveSink {
   explicit Collector(const std::function<void(ArchiveMember&&)>& on_member)
       : on_member_(on_member) {}
 
-  void begin(const std::string& name, WallTime modified, std::uint64_t claimed_bytes) override {
+  bool begin(const std::string& name, WallTime modified, std::uint64_t claimed_bytes) override {
     member_ = {.name = name, .bytes = {}, .cut = false, .modified = modified};
-    too_large_ = claimed_bytes > limits::kArchiveMemberBytes;
+    return claimed_bytes <= limits::kArchiveMemberBytes;
   }
   bool bytes(std::string_view piece) override {
-    if (too_large_ || member_.bytes.size() + piece.size() > limits::kArchiveMemberBytes) {
+    if (member_.bytes.size() + piece.size() > limits::kArchiveMemberBytes) {
       member_.bytes = {};
       return false;
     }
@@ -277,7 +278,6 @@ class Collector final : public ArchiveSink {
  private:
   const std::function<void(ArchiveMember&&)>& on_member_;
   ArchiveMember member_;
-  bool too_large_ = false;
 };
 
 }  // namespace

@@ -46,12 +46,12 @@ Result<ArchiveEnd> read_archive(ByteStream& stream, const std::string& name,
                                 const std::function<void(ArchiveMember&&)>& on_member);
 
 // Takes members of any size in pieces: for each begin(), bytes() as often as there are some, end().
+// Where begin() or bytes() say false, no more of the member comes, and it is noted as too large.
 class ArchiveSink {
  public:
   virtual ~ArchiveSink() = default;
   // `claimed_bytes` is what the archive says, 0 where it does not.
-  virtual void begin(const std::string& name, WallTime modified, std::uint64_t claimed_bytes) = 0;
-  // False: no more of this member, which is noted as too large.
+  virtual bool begin(const std::string& name, WallTime modified, std::uint64_t claimed_bytes) = 0;
   virtual bool bytes(std::string_view piece) = 0;
   // `cut`: the archive ends, is damaged or goes beyond a bound inside this member. `refused`: it
   // was not given whole.
