@@ -49,6 +49,8 @@ struct LogEvent {
   Cause cause = Cause::undetermined;
   EventRole role = EventRole::context;
   std::optional<Severity> severity;  // where it is not the usual one of the cause
+  // At most this sure is an answer that stands on this line alone; absent: the line is direct.
+  std::optional<Confidence> confidence;
   EventTime time;
 
   std::string host;                  // empty: the line names none

@@ -131,10 +131,19 @@ struct BadRecord {  // a data file whose records were checked line by line
   std::string reason;
 };
 
+struct TrialRun {     // a row of a table of test runs: who took part and how it ended
+  std::string name;
+  std::vector<std::string> hosts;
+  std::vector<std::string> groups;  // of what the hosts hang on: "71" under "leaf_groups"
+  std::string group_key;            // "leaf_groups"; empty: the table has no such column
+  bool failed = false;              // by the words of its result: hang, fail, error, crash
+  std::string result;
+};
+
 using SiteValue =
     std::variant<DiskSpace, ResourceLimit, ServiceState, GidEntry, Setting, HostAddress, RankPlace,
                  PciBridge, FolderEntry, ProcessRow, NodeState, JobRecord, Listener, PackageChange,
-                 DriverVersion, PortCounter, GpuState, BadRecord>;
+                 DriverVersion, PortCounter, GpuState, BadRecord, TrialRun>;
 
 struct SiteFact {
   SiteValue value;
