@@ -34,6 +34,7 @@ std::span<const RuleRow> nccl_rules();
 std::span<const RuleRow>
 network_rules();  // the fabric beside NCCL: UFM, NVSHMEM, UCX, gloo's ports
 std::span<const RuleRow> checkpoint_rules();
+std::span<const RuleRow> loader_rules();
 std::span<const RuleRow> data_rules();
 std::span<const RuleRow> limit_rules();
 std::span<const RuleRow> storage_rules();

@@ -11,13 +11,21 @@ using A = Action;
 using C = Cause;
 using K = CulpritKind;
 
+// The head of the line, for its device.
+#define HEAD R"(\[(?P<cuda_dev>\d{1,3})\] \S{1,255} NCCL WARN )"
 #define PEER "(?P<peer>[^\\s<]{1,255})(?:<(?P<peer_port>\\d{1,5})>)?"
 
 constexpr RuleRow kRows[] = {
     // Memory and CUDA below NCCL. "{cuda_dev}" is the [3] of the head of the line.
     RuleRow{"nccl_cuda_out_of_memory", "Cuda failure",
+            HEAD R"(Cuda failure (?:\d+ )?'(?:out of memory|CUDA_ERROR_OUT_OF_MEMORY)')",
+            C::gpu_oom, root, K::gpu, "{host}/{cuda_dev}", "NCCL got no GPU memory for its buffers",
+            "leave NCCL a few hundred MB more: smaller batch, or lower NCCL_BUFFSIZE and "
+            "NCCL_MAX_NCHANNELS",
+            A::reduce_memory, A::restart_from_checkpoint},
+    RuleRow{"nccl_out_of_memory_quoted", "Cuda failure",
             R"(Cuda failure (?:\d+ )?'(?:out of memory|CUDA_ERROR_OUT_OF_MEMORY)')", C::gpu_oom,
-            root, K::gpu, "{host}/{cuda_dev}", "NCCL got no GPU memory for its buffers",
+            root, K::none, "", "NCCL got no GPU memory for its buffers",
             "leave NCCL a few hundred MB more: smaller batch, or lower NCCL_BUFFSIZE and "
             "NCCL_MAX_NCHANNELS",
             A::reduce_memory, A::restart_from_checkpoint},
@@ -25,13 +33,14 @@ constexpr RuleRow kRows[] = {
             R"(Failed to CUDA (?:[cm]alloc|host alloc|calloc async|malloc) (?P<bytes>\d+) bytes)",
             C::gpu_oom, confirmation, K::none, "", "NCCL asked for {bytes} bytes of GPU memory",
             "the line before it says why it failed", A::reduce_memory},
-    RuleRow{"nccl_ecc", "Cuda failure", R"(Cuda failure (?:\d+ )?'uncorrectable ECC)",
+    RuleRow{"nccl_ecc", "Cuda failure", HEAD R"(Cuda failure (?:\d+ )?'uncorrectable ECC)",
             C::ecc_uncorrectable, root, K::gpu, "{host}/{cuda_dev}",
             "the memory of the GPU gave a wrong value that could not be corrected",
             "take the host out, reset the GPU, look at its remapped rows", A::drain_host,
             A::reset_gpu},
-    RuleRow{"nccl_nvlink_error", "Cuda failure", R"(Cuda failure (?:\d+ )?'uncorrectable NVLink)",
-            C::nvlink_down, root, K::gpu, "{host}/{cuda_dev}", "an NVLink of the GPU failed",
+    RuleRow{"nccl_nvlink_error", "Cuda failure",
+            HEAD R"(Cuda failure (?:\d+ )?'uncorrectable NVLink)", C::nvlink_down, root, K::gpu,
+            "{host}/{cuda_dev}", "an NVLink of the GPU failed",
             "take the host out and look at its kernel log for Xid 74 or 144 to 150", A::drain_host,
             A::reset_gpu},
     // cudaErrorSystemNotReady: NVSwitch machines before Fabric Manager has set the switches up.
@@ -318,9 +327,11 @@ constexpr RuleRow kRows[] = {
             A::fix_config, A::collect_evidence, Severity::critical},
 
     // What PyTorch and NCCL say on top: the class of the error, not its cause.
-    RuleRow{"nccl_result_text", "nccl",
-            R"(^(?:.*: )?nccl(?:UnhandledCudaError|SystemError|InternalError|InvalidUsage|)"
-            R"(InvalidArgument|RemoteError|InProgress): )",
+    RuleRow{"nccl_result_error",
+            "Error: ", R"(\bnccl(?:UnhandledCuda|System|Internal|Remote)Error: )", C::undetermined,
+            cascade, K::none, "", "the class of a failure of NCCL",
+            "the first NCCL WARN before it says more"},
+    RuleRow{"nccl_result_usage", "ncclInvalid", R"(\bnccl(?:InvalidUsage|InvalidArgument): )",
             C::undetermined, cascade, K::none, "", "the class of a failure of NCCL",
             "the first NCCL WARN before it says more"},
     RuleRow{"nccl_error_in", "NCCL error in: ", R"(NCCL error in: \S+, (?P<what>[^,(]{1,120}))",
@@ -335,6 +346,7 @@ constexpr RuleRow kRows[] = {
 };
 
 #undef PEER
+#undef HEAD
 
 }  // namespace
 

@@ -73,7 +73,7 @@ constexpr RuleRow kRows[] = {
     // Printed on any early end of a peer.
     RuleRow{"pmix_error", "PMIX ERROR", R"(PMIX ERROR: (?P<code>\S{1,64}))", C::undetermined,
             cascade, K::none, "", "PMIx lost its server or a peer"},
-    RuleRow{"pmix_finalize", "PMIX", R"(PMIX(?:_ERR_\w+|_ERROR)\b)", C::undetermined, cascade,
+    RuleRow{"pmix_finalize", "PMIX_", R"(PMIX(?:_ERR_\w+|_ERROR)\b)", C::undetermined, cascade,
             K::none, "", "PMIx lost its server or a peer"},
 
     // Ray.

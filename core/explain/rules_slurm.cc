@@ -99,7 +99,7 @@ constexpr RuleRow kRows[] = {
             Severity::critical},
 
     // Memory of a step.
-    RuleRow{"slurm_oom_events", "oom", R"([dD]etected (?P<count>\d+) oom[-_ ]kill event)",
+    RuleRow{"slurm_oom_events", "kill event", R"([dD]etected (?P<count>\d+) oom[-_ ]kill event)",
             C::host_oom_killed, root, K::host, "{host}",
             "the kernel killed processes of the step at its memory limit",
             "ask for more memory, or use fewer loader workers and less prefetch", A::reduce_memory,
