@@ -126,7 +126,8 @@ inline std::string named(const Finding& finding) {
   std::string out;
   for (const Culprit& culprit : finding.culprits) {
     if (culprit.kind == CulpritKind::none || culprit.kind == CulpritKind::unknown) continue;
-    out += (out.empty() ? "" : " ") + std::string(culprit_kind_name(culprit.kind)) + ":" + culprit.id;
+    out +=
+        (out.empty() ? "" : " ") + std::string(culprit_kind_name(culprit.kind)) + ":" + culprit.id;
   }
   return out;
 }

@@ -151,8 +151,11 @@ std::optional<Claim> first_stop(const Scene& scene, const Waits& waits,
   prefer(standing, [](const Claim& c) { return c.confidence == Confidence::low; });
   prefer(standing, [&](const Claim& c) { return went_on(scene, c); });
   // What only facts tell is a state, no event: it may have been so for a long time.
-  prefer(standing,
-         [](const Claim& c) { return c.events.empty() && layer_of(c.cause) > Layer::hardware; });
+  Layer told = Layer::benign;
+  for (const Claim* c : standing) {
+    if (!c->events.empty()) told = std::min(told, layer_of(c->cause));
+  }
+  prefer(standing, [&](const Claim& c) { return c.events.empty() && layer_of(c.cause) >= told; });
   std::vector<Claim*> first = standing;
   std::erase_if(first, [&](const Claim* c) {
     return std::any_of(standing.begin(), standing.end(), [&](const Claim* other) {

@@ -52,29 +52,49 @@ ResourceLimit limit(std::string name, std::optional<double> soft, std::string un
 
 void cannot_register(Pile& p) {
   p.root(limit_too_low, "Call to ibv_reg_mr_iova2 failed with error Cannot allocate memory")
-      .host("n1").on(CulpritKind::config, "memlock");
+      .host("n1")
+      .on(CulpritKind::config, "memlock");
 }
 
 TEST(Joins, LimitsOfProcesses) {
   run({
       {"no limit told", [](Pile& p) { cannot_register(p); }, "limit_too_low", "config:memlock",
        kCritical, kMedium, kMedium},
-      {"unlimited", [](Pile& p) { cannot_register(p); p.fact(limit("memlock", {}, "bytes"), "n1"); },
+      {"unlimited",
+       [](Pile& p) {
+         cannot_register(p);
+         p.fact(limit("memlock", {}, "bytes"), "n1");
+       },
        "undetermined", "", kCritical, kLow, kLow},
-      {"of another host", [](Pile& p) {
-         cannot_register(p); p.fact(limit("memlock", 65536, "bytes"), "n2"); },
+      {"of another host",
+       [](Pile& p) {
+         cannot_register(p);
+         p.fact(limit("memlock", 65536, "bytes"), "n2");
+       },
        "limit_too_low", "config:memlock", kCritical, kMedium, kMedium},
-      {"low", [](Pile& p) { cannot_register(p);
-                            p.fact(limit("max locked memory", 65536, "bytes"), "n1"); },
+      {"low",
+       [](Pile& p) {
+         cannot_register(p);
+         p.fact(limit("max locked memory", 65536, "bytes"), "n1");
+       },
        "limit_too_low", "config:memlock", kCritical, kHigh, kHigh},
-      {"another limit is low", [](Pile& p) { cannot_register(p);
-                            p.fact(limit("nofile", 1024, "files"), "n1"); },
+      {"another limit is low",
+       [](Pile& p) {
+         cannot_register(p);
+         p.fact(limit("nofile", 1024, "files"), "n1");
+       },
        "limit_too_low", "config:memlock", kCritical, kMedium, kMedium},
-      {"files", [](Pile& p) { p.root(rank_exception, "OSError: Too many open files").rank(2);
-                              p.fact(limit("nofile", 1024, "files")); },
+      {"files",
+       [](Pile& p) {
+         p.root(rank_exception, "OSError: Too many open files").rank(2);
+         p.fact(limit("nofile", 1024, "files"));
+       },
        "limit_too_low", "config:nofile", kCritical, kHigh, kHigh},
-      {"files enough", [](Pile& p) { p.root(limit_too_low, "OSError: Too many open files").rank(2);
-                              p.fact(limit("Max open files", 1048576, "files")); },
+      {"files enough",
+       [](Pile& p) {
+         p.root(limit_too_low, "OSError: Too many open files").rank(2);
+         p.fact(limit("Max open files", 1048576, "files"));
+       },
        "undetermined", "", kCritical, kLow, kLow},
   });
 }
@@ -87,22 +107,44 @@ TEST(Joins, RoomOnDisks) {
   run({
       {"nothing told", [](Pile& p) { no_space(p); }, "disk_full", "file:/scratch/cache/a.npy",
        kCritical, kMedium, kMedium},
-      {"room of another mount", [](Pile& p) { no_space(p); p.fact(disk("/data", 9e12, 0)); },
+      {"room of another mount",
+       [](Pile& p) {
+         no_space(p);
+         p.fact(disk("/data", 9e12, 0));
+       },
        "disk_full", "file:/scratch/cache/a.npy", kCritical, kMedium, kMedium},
-      {"a mount whose name only begins alike", [](Pile& p) { no_space(p);
-         p.fact(disk("/scratch/ca", 9e12, 0)); },
+      {"a mount whose name only begins alike",
+       [](Pile& p) {
+         no_space(p);
+         p.fact(disk("/scratch/ca", 9e12, 0));
+       },
        "disk_full", "file:/scratch/cache/a.npy", kCritical, kMedium, kMedium},
-      {"full", [](Pile& p) { no_space(p); p.fact(disk("/scratch", 9e12, 0)); p.fact(disk("/", 9e9, 9e9)); },
+      {"full",
+       [](Pile& p) {
+         no_space(p);
+         p.fact(disk("/scratch", 9e12, 0));
+         p.fact(disk("/", 9e9, 9e9));
+       },
        "disk_full", "file:/scratch"},
-      {"no inodes", [](Pile& p) { no_space(p); p.fact(disk("/scratch", 9e12, 4e12));
-                                  p.fact(disk("/scratch", 1e6, 0, true)); },
+      {"no inodes",
+       [](Pile& p) {
+         no_space(p);
+         p.fact(disk("/scratch", 9e12, 4e12));
+         p.fact(disk("/scratch", 1e6, 0, true));
+       },
        "inodes_exhausted", "file:/scratch"},
-      {"inodes of another host", [](Pile& p) {
+      {"inodes of another host",
+       [](Pile& p) {
          p.root(disk_full, "No space left").word("path", "/scratch/a").host("n1");
-         p.fact(disk("/scratch", 1e6, 0, true), "n2"); },
+         p.fact(disk("/scratch", 1e6, 0, true), "n2");
+       },
        "disk_full", "file:/scratch/a", kCritical, kMedium, kMedium},
-      {"room enough", [](Pile& p) { no_space(p); p.fact(disk("/scratch", 9e12, 4e12));
-                                    p.fact(disk("/scratch", 1e6, 5e5, true)); },
+      {"room enough",
+       [](Pile& p) {
+         no_space(p);
+         p.fact(disk("/scratch", 9e12, 4e12));
+         p.fact(disk("/scratch", 1e6, 5e5, true));
+       },
        "storage_write_error", "file:/scratch/cache/a.npy", kWarning, kMedium, kMedium},
   });
 }
@@ -112,13 +154,24 @@ TEST(Joins, SharedMemory) {
     p.root(shm_full, "worker (pid 77) is killed by signal: Bus error").rank(1);
   };
   run({
-      {"room", [=](Pile& p) { bus(p); p.fact(disk("/dev/shm", 64 * kGb, 60 * kGb)); },
+      {"room",
+       [=](Pile& p) {
+         bus(p);
+         p.fact(disk("/dev/shm", 64 * kGb, 60 * kGb));
+       },
        "undetermined", "", kCritical, kLow, kLow},
       {"no df", [=](Pile& p) { bus(p); }, "shm_full", "file:/dev/shm"},
-      {"full", [=](Pile& p) { bus(p); p.fact(disk("/dev/shm", 8 * kGb, 0)); }, "shm_full",
-       "file:/dev/shm", kCritical, kHigh},
-      {"tiny", [](Pile& p) { p.root(loader_worker_crashed, "killed by signal: Bus error");
-                             p.fact(disk("/dev/shm", 67108864, 67108864)); },
+      {"full",
+       [=](Pile& p) {
+         bus(p);
+         p.fact(disk("/dev/shm", 8 * kGb, 0));
+       },
+       "shm_full", "file:/dev/shm", kCritical, kHigh},
+      {"tiny",
+       [](Pile& p) {
+         p.root(loader_worker_crashed, "killed by signal: Bus error");
+         p.fact(disk("/dev/shm", 67108864, 67108864));
+       },
        "shm_full", "file:/dev/shm", kCritical, kHigh},
   });
 }
@@ -129,17 +182,43 @@ TEST(Joins, RoomThatAPlanWants) {
     p.fact(Setting{"min_headroom_gb", std::move(headroom)});
   };
   run({
-      {"enough", [=](Pile& p) { plan(p, "100"); p.fact(disk("/ckpt", 9e12, 150 * kGb)); }, "", ""},
-      {"another mount", [=](Pile& p) { plan(p, "100"); p.fact(disk("/local", 9e12, 1 * kGb)); }, "", ""},
-      {"no number", [=](Pile& p) { plan(p, "plenty"); p.fact(disk("/ckpt", 9e12, 1 * kGb)); }, "", ""},
-      {"no unit", [](Pile& p) { p.fact(Setting{"checkpoint_dir", "/ckpt"});
-                                p.fact(Setting{"min_headroom", "100"});
-                                p.fact(disk("/ckpt", 9e12, 1 * kGb)); }, "", ""},
-      {"too little", [=](Pile& p) { plan(p, "100"); p.fact(disk("/ckpt", 9e12, 50 * kGb)); },
+      {"enough",
+       [=](Pile& p) {
+         plan(p, "100");
+         p.fact(disk("/ckpt", 9e12, 150 * kGb));
+       },
+       "", ""},
+      {"another mount",
+       [=](Pile& p) {
+         plan(p, "100");
+         p.fact(disk("/local", 9e12, 1 * kGb));
+       },
+       "", ""},
+      {"no number",
+       [=](Pile& p) {
+         plan(p, "plenty");
+         p.fact(disk("/ckpt", 9e12, 1 * kGb));
+       },
+       "", ""},
+      {"no unit",
+       [](Pile& p) {
+         p.fact(Setting{"checkpoint_dir", "/ckpt"});
+         p.fact(Setting{"min_headroom", "100"});
+         p.fact(disk("/ckpt", 9e12, 1 * kGb));
+       },
+       "", ""},
+      {"too little",
+       [=](Pile& p) {
+         plan(p, "100");
+         p.fact(disk("/ckpt", 9e12, 50 * kGb));
+       },
        "disk_headroom_low", "file:/ckpt", kCritical, kHigh},
-      {"by size of a save", [](Pile& p) { p.fact(Setting{"ckpt_path", "/ckpt/x"});
-                                          p.fact(Setting{"ckpt_size", "80GB"});
-                                          p.fact(disk("/ckpt", 9e12, 50 * kGb)); },
+      {"by size of a save",
+       [](Pile& p) {
+         p.fact(Setting{"ckpt_path", "/ckpt/x"});
+         p.fact(Setting{"ckpt_size", "80GB"});
+         p.fact(disk("/ckpt", 9e12, 50 * kGb));
+       },
        "disk_headroom_low", "file:/ckpt", kCritical, kHigh},
   });
 }
