@@ -27,8 +27,10 @@ std::vector<std::size_t> first_ones(const Scene& scene, const std::vector<std::s
   for (const std::size_t i : events) {
     if (i != events.front()) {
       if (without_numbers(scene.event(i).text) != text) continue;
+      // The order of lines without stamps is that in which they were written out, no more.
       const auto later = scene.clock().gap(events.front(), i);
-      if (later ? *later > kAtOnce : scene.clock().before(events.front(), i)) continue;
+      const bool stamped = scene.event(i).time.at && scene.event(events.front()).time.at;
+      if (stamped && later && *later > kAtOnce) continue;
     }
     out.push_back(i);
   }
@@ -105,6 +107,7 @@ Layer layer_of(Cause cause) {
     case Cause::ib_port_down:
     case Cause::ports_down_together:
     case Cause::roce_packet_loss:
+    case Cause::undetermined:
       return Layer::link;
     case Cause::collective_hang:
     case Cause::rank_behind:

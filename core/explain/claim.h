@@ -59,6 +59,4 @@ Claim claim_of(const Scene& scene, Cause cause, std::vector<std::size_t> events)
 // Text with its numbers taken out, to compare what two ranks say.
 std::string without_numbers(std::string_view text);
 
-std::vector<Action> usual_actions(Cause cause);
-
 }  // namespace muster

@@ -172,8 +172,9 @@ void worn_out(const Scene& scene, std::vector<Claim>& claims) {
       }
     }
     if (claim == nullptr) {
-      claims.push_back({.cause = Cause::gpu_memory_worn_out, .join = "worn_out"});
+      claims.emplace_back();
       claim = &claims.back();
+      claim->become(Cause::gpu_memory_worn_out, "worn_out");
       claim->what = "the GPU says that a remap of rows failed";
       claim->culprits = {state.gpu.empty() ? scene.host_culprit(ref.fact->host)
                                            : scene.gpu_culprit(ref.fact->host, state.gpu)};
