@@ -8,11 +8,11 @@
 #include <cstring>
 #include <iterator>
 #include <memory>
-#include <set>
 #include <span>
 #include <thread>
 #include <utility>
 
+#include "app/path_walk.h"
 #include "app/trace_sniff.h"
 #include "base/limits.h"
 #include "base/line_splitter.h"
@@ -32,6 +32,9 @@ struct Item {
   std::string path;
   Taken taken = Taken::by_content;
   WallTime modified{};
+
+  explicit Item(const PathWalk::Item& item)
+      : path(item.path), taken(static_cast<Taken>(item.mark)), modified(item.modified) {}
 };
 
 // What one path gave; each is written by one worker and read after all have ended.
@@ -43,71 +46,6 @@ struct Gained {
   std::vector<Blind> blind;
   std::vector<std::string> notes;
   std::optional<Error> failure;  // the path could not be read at all
-};
-
-// ---- which files -------------------------------------------------------------------------------
-
-class Walk {
- public:
-  Walk(Files& files, TraceInput& out) : files_(files), out_(out) {}
-
-  void path(const std::string& path, Taken taken) {
-    if (path == "-") return add(path, taken, {});
-    const auto info = files_.stat(path);
-    if (!info) return fail(path, info.error());
-    if (info->type == FileInfo::Type::folder) return folder(path, taken, 1);
-    add(path, taken, info->modified);
-  }
-
-  std::vector<Item> items;
-  std::optional<Error> failure;  // the first
-
- private:
-  void fail(const std::string& path, const Error& error) {
-    if (!failure) failure = error;
-    out_.blind.push_back({path, error.context, true});
-  }
-
-  void add(const std::string& path, Taken taken, WallTime modified) {
-    if (items.size() >= limits::kFolderFiles) {
-      if (!std::exchange(full_, true)) {
-        out_.blind.push_back(
-            {path, fmt::format("more than {} files: the rest is not read", limits::kFolderFiles),
-             true});
-      }
-      return;
-    }
-    if (known_.insert(path).second) items.push_back({path, taken, modified});
-  }
-
-  void folder(const std::string& path, Taken taken, std::size_t depth) {
-    if (depth > limits::kFolderDepth) {
-      out_.blind.push_back({path, "folders inside folders: too deep, not read", true});
-      return;
-    }
-    const auto names = files_.list(path);
-    if (!names) return fail(path, names.error());
-    for (const std::string& name : *names) {
-      if (full_) return;
-      const std::string inner = path.ends_with('/') ? path + name : path + "/" + name;
-      const auto info = files_.stat(inner);
-      if (!info) {
-        fail(inner, info.error());
-      } else if (info->link) {
-        if (++links_ <= limits::kNotesOfLog) out_.notes.push_back(inner + ": a link, not followed");
-      } else if (info->type == FileInfo::Type::folder) {
-        folder(inner, taken, depth + 1);
-      } else if (info->type == FileInfo::Type::file) {
-        add(inner, taken, info->modified);
-      }
-    }
-  }
-
-  Files& files_;
-  TraceInput& out_;
-  std::set<std::string> known_;
-  std::size_t links_ = 0;
-  bool full_ = false;
 };
 
 // ---- one file ----------------------------------------------------------------------------------
@@ -331,14 +269,21 @@ std::optional<std::int32_t> log_rank_of(std::string_view name) {
 Result<TraceInput> read_trace_inputs(const std::vector<std::string>& paths,
                                      const TraceInputOptions& options, Files& files) {
   TraceInput out;
-  Walk walk(files, out);
+  PathWalk walk(files);
+  const auto give = [&walk](const std::string& path, Taken taken) {
+    walk.path(path, static_cast<int>(taken));
+  };
   // What is said to be something comes first: a path counts once.
-  for (const std::string& path : options.logs) walk.path(path, Taken::as_log);
-  for (const std::string& path : options.ras) walk.path(path, Taken::as_ras);
-  if (options.hosts) walk.path(*options.hosts, Taken::as_hosts);
-  for (const std::string& path : paths) walk.path(path, Taken::by_content);
+  for (const std::string& path : options.logs) give(path, Taken::as_log);
+  for (const std::string& path : options.ras) give(path, Taken::as_ras);
+  if (options.hosts) give(*options.hosts, Taken::as_hosts);
+  for (const std::string& path : paths) give(path, Taken::by_content);
 
-  std::vector<Gained> gained = read_all(walk.items, options.threads, files);
+  out.blind = std::move(walk.blind);
+  out.notes = std::move(walk.notes);
+
+  std::vector<Item> items(walk.items.begin(), walk.items.end());
+  std::vector<Gained> gained = read_all(items, options.threads, files);
   std::optional<Error> failure = walk.failure;
   std::size_t failed = 0;
   std::vector<LogReading> logs;
@@ -348,7 +293,7 @@ Result<TraceInput> read_trace_inputs(const std::vector<std::string>& paths,
     if (one.failure) {
       ++failed;
       if (!failure) failure = one.failure;
-      out.blind.push_back({walk.items[i].path, one.failure->context, true});
+      out.blind.push_back({items[i].path, one.failure->context, true});
     }
     move_into(out.dumps, one.dumps);
     move_into(logs, one.logs);

@@ -48,6 +48,17 @@ inline constexpr std::size_t kKernelEvents = 65536;
 inline constexpr std::size_t kKernelEventsOfPart = 16;
 // Tracebacks that are open at one time in a log: one for each rank that writes into it.
 inline constexpr std::size_t kOpenTracebacks = 16384;
+// Rules of `explain`, built in and a user's (each failure met gets one: hundreds in years), one pattern
+// of them, and one word that it takes from a line (a path is 4,096 bytes at most, and rarely 200).
+inline constexpr std::size_t kRules = 4096;
+inline constexpr std::size_t kRulePatternBytes = 4096;
+inline constexpr std::size_t kRuleWordBytes = 512;
+// Events of one log in `explain`, and of one rule, host, rank and part in it: beyond the first few
+// only their number is news. Of what a run did, the last ones count as well (the save that it died
+// in).
+inline constexpr std::size_t kLogEvents = 65536;
+inline constexpr std::size_t kLogEventsOfRule = 8;
+inline constexpr std::size_t kLogEventsOfContext = 64;
 // Bytes read from one HTTP answer.
 inline constexpr std::size_t kHttpBodyBytes = 64 * 1024 * 1024;
 // One URL: what common servers take as a request line.

@@ -107,19 +107,19 @@ std::string name_of(archive_entry* entry, std::uint64_t number) {
 
 class Reading {
  public:
-  Reading(archive* a, Input& input, bool alone, std::string alone_name,
-          const std::function<void(ArchiveMember&&)>& on_member)
+  Reading(archive* a, Input& input, bool alone, std::string alone_name, ArchiveSink& sink)
       : archive_(a),
         input_(input),
         alone_(alone),
         alone_name_(std::move(alone_name)),
-        on_member_(on_member) {}
+        sink_(sink) {}
 
   ArchiveEnd run();
 
  private:
   enum class Step { on, stop };
   Step member(archive_entry* entry);
+  Step contents(const std::string& name, bool refused);
   // Why `entry` is passed over; empty: it is read, or is a folder.
   std::string_view refused(archive_entry* entry) const;
   void note(std::string text);
@@ -130,7 +130,7 @@ class Reading {
   Input& input_;
   bool alone_;
   std::string alone_name_;
-  const std::function<void(ArchiveMember&&)>& on_member_;
+  ArchiveSink& sink_;
   ArchiveEnd end_;
   std::uint64_t seen_ = 0, inflated_ = 0, untold_ = 0;
 };
@@ -171,48 +171,53 @@ std::string_view Reading::refused(archive_entry* entry) const {
   return file || alone_ ? "" : "a device or pipe, not read";
 }
 
-Reading::Step Reading::member(archive_entry* entry) {
-  ArchiveMember member;
-  member.name = alone_ ? alone_name_ : name_of(entry, seen_);
-  if (archive_entry_filetype(entry) == AE_IFDIR) return Step::on;
-  if (const std::string_view why = refused(entry); !why.empty()) {
-    note(fmt::format("{}: {}", member.name, why));
-    return Step::on;
-  }
-  if (archive_entry_mtime_is_set(entry)) {
-    constexpr std::int64_t kSane = 1LL << 33;  // seconds; beyond 2242 nanoseconds overflow
-    const std::int64_t seconds = archive_entry_mtime(entry);
-    if (seconds > 0 && seconds < kSane) member.modified = wall_from_ns(seconds * 1'000'000'000);
-  }
-  // What is too large is read to its end all the same, so that the bounds see all that comes out.
-  bool dropped = archive_entry_size_is_set(entry) &&
-                 archive_entry_size(entry) > static_cast<la_int64_t>(limits::kArchiveMemberBytes);
+// What the sink refuses is read to its end all the same, so that the bounds see all that comes out.
+Reading::Step Reading::contents(const std::string& name, bool refused) {
+  bool cut = false;
   std::array<char, 64 * 1024> chunk;
   for (;;) {
     const la_ssize_t got = archive_read_data(archive_, chunk.data(), chunk.size());
     if (got == 0) break;
     if (got == ARCHIVE_RETRY) continue;
     if (got < 0) {
-      member.cut = true;
-      broken(fmt::format("{}: {}", member.name, complaint_of(archive_, input_)));
+      cut = true;
+      broken(fmt::format("{}: {}", name, complaint_of(archive_, input_)));
       break;
     }
     inflated_ += static_cast<std::uint64_t>(got);
-    if (beyond_bounds()) return Step::stop;
-    if (member.bytes.size() + static_cast<std::size_t>(got) > limits::kArchiveMemberBytes) {
-      dropped = true;
-      member.bytes = {};
+    if (beyond_bounds()) {
+      sink_.end(true, true);
+      return Step::stop;
     }
-    if (!dropped) member.bytes.append(chunk.data(), static_cast<std::size_t>(got));
+    if (refused) continue;
+    refused = !sink_.bytes(std::string_view(chunk.data(), static_cast<std::size_t>(got)));
   }
-  const bool cut = member.cut;
-  if (dropped) {
-    note(member.name + ": too large");
-    return cut ? Step::stop : Step::on;
+  if (refused) {
+    note(name + ": too large");
+  } else {
+    ++end_.members;
   }
-  ++end_.members;
-  on_member_(std::move(member));
+  sink_.end(cut, refused);
   return cut ? Step::stop : Step::on;
+}
+
+Reading::Step Reading::member(archive_entry* entry) {
+  const std::string name = alone_ ? alone_name_ : name_of(entry, seen_);
+  if (archive_entry_filetype(entry) == AE_IFDIR) return Step::on;
+  if (const std::string_view why = refused(entry); !why.empty()) {
+    note(fmt::format("{}: {}", name, why));
+    return Step::on;
+  }
+  WallTime modified{};
+  if (archive_entry_mtime_is_set(entry)) {
+    constexpr std::int64_t kSane = 1LL << 33;  // seconds; beyond 2242 nanoseconds overflow
+    const std::int64_t seconds = archive_entry_mtime(entry);
+    if (seconds > 0 && seconds < kSane) modified = wall_from_ns(seconds * 1'000'000'000);
+  }
+  const bool claims = archive_entry_size_is_set(entry) && archive_entry_size(entry) > 0;
+  const bool wanted = sink_.begin(
+      name, modified, claims ? static_cast<std::uint64_t>(archive_entry_size(entry)) : 0);
+  return contents(name, !wanted);
 }
 
 ArchiveEnd Reading::run() {
@@ -247,6 +252,34 @@ std::string unpacked_name(const std::string& name) {
   return std::string(out);
 }
 
+// Members whole in memory.
+class Collector final : public ArchiveSink {
+ public:
+  explicit Collector(const std::function<void(ArchiveMember&&)>& on_member)
+      : on_member_(on_member) {}
+
+  bool begin(const std::string& name, WallTime modified, std::uint64_t claimed_bytes) override {
+    member_ = {.name = name, .bytes = {}, .cut = false, .modified = modified};
+    return claimed_bytes <= limits::kArchiveMemberBytes;
+  }
+  bool bytes(std::string_view piece) override {
+    if (member_.bytes.size() + piece.size() > limits::kArchiveMemberBytes) {
+      member_.bytes = {};
+      return false;
+    }
+    member_.bytes += piece;
+    return true;
+  }
+  void end(bool cut, bool refused) override {
+    member_.cut = cut;
+    if (!refused) on_member_(std::move(member_));
+  }
+
+ private:
+  const std::function<void(ArchiveMember&&)>& on_member_;
+  ArchiveMember member_;
+};
+
 }  // namespace
 
 bool looks_like_archive(std::string_view head) {
@@ -255,6 +288,11 @@ bool looks_like_archive(std::string_view head) {
 
 Result<ArchiveEnd> read_archive(ByteStream& stream, const std::string& name,
                                 const std::function<void(ArchiveMember&&)>& on_member) {
+  Collector collector(on_member);
+  return stream_archive(stream, name, collector);
+}
+
+Result<ArchiveEnd> stream_archive(ByteStream& stream, const std::string& name, ArchiveSink& sink) {
   const auto input = std::make_unique<Input>(stream);
   input->fill_head();
   const Packing packing = packing_of(std::string_view(input->buffer.data(), input->head));
@@ -262,7 +300,7 @@ Result<ArchiveEnd> read_archive(ByteStream& stream, const std::string& name,
   const Handle handle = open_archive(packing, *input);
   if (!handle) return make_error(Errc::corrupt, name + ": the archive cannot be opened");
   const bool alone = packing == Packing::gzip || packing == Packing::zstd;
-  return Reading(handle.get(), *input, alone, unpacked_name(name), on_member).run();
+  return Reading(handle.get(), *input, alone, unpacked_name(name), sink).run();
 }
 
 }  // namespace muster
