@@ -182,12 +182,12 @@ void HostClock::find_fold(Source& source) {
     const Duration back = was - *p.lo;
     if (back >= minutes(45) && back <= minutes(75)) {
       // One late line comes back to the old time with the next; a clock that was set stays back.
-      std::size_t behind = 0, ahead = 0;
-      for (std::size_t n = k + 1; n < source.events.size() && n <= k + 4; ++n) {
+      std::optional<bool> stays;
+      for (std::size_t n = k + 1; n < source.events.size() && !stays; ++n) {
         const Point& later = points_[source.events[n]];
-        if (later.stamped && !later.zoned) ++(*later.lo < was ? behind : ahead);
+        if (later.stamped && !later.zoned) stays = *later.lo < was;
       }
-      if (behind > 0 && ahead == 0) {
+      if (stays.value_or(false)) {
         source.set_back = true;
         if (!fold_) fold_ = Fold{*p.lo, was};
         for (std::size_t n = k; n < source.events.size(); ++n) {
@@ -319,8 +319,11 @@ Order HostClock::order(std::size_t ia, std::size_t ib) const {
   if (a.source == b.source) {
     const bool first = a.place < b.place;
     const bool same_writer = (a.rank && a.rank == b.rank) || (a.host != 0 && a.host == b.host);
-    // Stamps that contradict the lines: written late by another process.
-    const bool torn = a.stamped && b.stamped && (first ? *a.lo > *b.lo : *b.lo > *a.lo);
+    // Stamps that contradict the lines: written late by another process. Two hosts of one second
+    // came to one log in whatever order the network had.
+    const Duration apart = a.host != 0 && b.host != 0 ? kHostDoubt : Duration(-1);
+    const bool torn =
+        a.stamped && b.stamped && (first ? *b.lo - *a.lo <= apart : *a.lo - *b.lo <= apart);
     if (sources_[a.source].rising ? (same_writer || !torn) : (a.rank && a.rank == b.rank)) {
       return first ? Order::before : Order::after;
     }

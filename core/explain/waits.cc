@@ -343,7 +343,7 @@ void find_silent(const Scene& scene, Waits& waits) {
     if (!waits.ranks.contains(rank)) silent.insert(rank);
   }
   if (silent.empty() || silent.size() * 2 > waits.ranks.size()) return;
-  waits.world_known = told && *told > most;
+  waits.world_known = told.has_value();
   const bool covers = told || (waits.ranks.size() >= kMostOfNode && plain_size(world));
   if (silent.size() == 1) {
     if (covers) waits.silent = silent;
