@@ -1,0 +1,308 @@
+#include "app/explain_input.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <thread>
+#include <utility>
+
+#include "app/log_name.h"
+#include "app/path_walk.h"
+#include "app/trace_input.h"
+#include "app/trace_sniff.h"
+#include "base/limits.h"
+#include "core/comms/ras_reader.h"
+#include "core/comms/witness_log_event.h"
+#include "edge/archive/archive_reader.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kChunkBytes = 256 * 1024;
+constexpr std::size_t kThreads = 2;
+
+// What one path gave; each is written by one worker and read after all have ended.
+struct Gained {
+  std::vector<ScannedLog> logs;
+  std::vector<SiteFact> facts;
+  std::vector<Blind> blind;
+  std::vector<std::string> notes;
+  std::size_t documents = 0, dumps = 0;
+  std::optional<Error> failure;  // the path could not be read at all
+};
+
+// One file or member of an archive, in pieces: held until what it is shows, then a log streams on.
+class SourceReader {
+ public:
+  SourceReader(const LogAnchors& anchors, std::string name, std::string host, WallTime modified,
+               Gained& out)
+      : anchors_(anchors), name_(std::move(name)), host_(std::move(host)), out_(out) {
+    if (modified != WallTime{}) written_ = modified;
+  }
+
+  void bytes(std::string_view piece) {
+    if (kind_ == Kind::open) {
+      held_ += piece;
+      if (held_.size() > limits::kSniffBytes) decide(false);
+      return;
+    }
+    more(piece);
+  }
+
+  void end() {
+    if (kind_ == Kind::open) decide(true);
+    if (kind_ == Kind::log) out_.logs.push_back(scan_->finish());
+    if (kind_ == Kind::ras) ras();
+  }
+
+ private:
+  enum class Kind : std::uint8_t { open, log, ras, other };
+
+  void decide(bool whole) {
+    const TraceFile seen =
+        sniff_trace_file(std::string_view(held_).substr(0, limits::kSniffBytes), whole);
+    kind_ = Kind::other;
+    if (seen == TraceFile::dump) ++out_.dumps;
+    if (seen == TraceFile::archive) {
+      out_.blind.push_back({name_, "an archive inside an archive is not opened", true});
+    }
+    if (seen == TraceFile::ras) kind_ = Kind::ras;
+    const bool text =
+        seen == TraceFile::log || seen == TraceFile::unknown || seen == TraceFile::hosts;
+    if (text && looks_like_text(held_)) {
+      kind_ = Kind::log;
+      scan_ = std::make_unique<LogScan>(
+          anchors_, LogScan::Options{.name = name_,
+                                     .host = host_.empty() ? host_in_name(name_) : host_,
+                                     .rank = log_rank_of(name_),
+                                     .written = written_});
+    } else if (text) {
+      out_.blind.push_back({name_, "no text: not read", false});
+    }
+    const std::string held = std::exchange(held_, {});
+    more(held);
+  }
+
+  void more(std::string_view piece) {
+    if (kind_ == Kind::log) scan_->feed(piece);
+    if (kind_ == Kind::ras && held_.size() <= limits::kDocumentBytes) held_ += piece;
+  }
+
+  void ras() {
+    auto reading = read_ras(held_, name_);
+    if (!reading) {
+      out_.blind.push_back({name_, reading.error().context, false});
+      return;
+    }
+    ScannedLog log;
+    log.source.name = name_;
+    for (RankWitness& witness : reading->witnesses) {
+      log.events.push_back(log_event_of({.value = std::move(witness), .placed = true}));
+    }
+    log.notes = std::move(reading->notes);
+    out_.logs.push_back(std::move(log));
+  }
+
+  const LogAnchors& anchors_;
+  std::string name_, host_;
+  std::optional<WallTime> written_;
+  Gained& out_;
+  Kind kind_ = Kind::open;
+  std::string held_;
+  std::unique_ptr<LogScan> scan_;
+};
+
+// ---- all of them -------------------------------------------------------------------------------
+
+class Progress {
+ public:
+  Progress(std::size_t files, const std::function<void(const ReadProgress&)>& tell)
+      : now_{.files = 0, .of_files = files, .bytes = 0}, tell_(tell) {}
+
+  void bytes(std::size_t count) {
+    const std::lock_guard lock(mutex_);
+    now_.bytes += count;
+    if (tell_) tell_(now_);
+  }
+  void file() {
+    const std::lock_guard lock(mutex_);
+    ++now_.files;
+    if (tell_) tell_(now_);
+  }
+
+ private:
+  std::mutex mutex_;
+  ReadProgress now_;
+  const std::function<void(const ReadProgress&)>& tell_;
+};
+
+// Reads files one after another; its buffer is used again.
+class Worker {
+ public:
+  Worker(const LogAnchors& anchors, Files& files, Progress& progress)
+      : anchors_(anchors), files_(files), progress_(progress) {}
+
+  void read(const PathWalk::Item& item, const std::string& host, Gained& out);
+
+ private:
+  class Members;
+
+  const LogAnchors& anchors_;
+  Files& files_;
+  Progress& progress_;
+  std::string chunk_ = std::string(kChunkBytes, '\0');
+};
+
+class Worker::Members final : public ArchiveSink {
+ public:
+  Members(Worker& worker, const PathWalk::Item& item, Gained& out)
+      : worker_(worker), item_(item), out_(out) {}
+
+  bool begin(const std::string& name, WallTime modified, std::uint64_t) override {
+    reader_.emplace(worker_.anchors_, item_.path + ":" + name, "",
+                    modified == WallTime{} ? item_.modified : modified, out_);
+    return true;
+  }
+  bool bytes(std::string_view piece) override {
+    worker_.progress_.bytes(piece.size());
+    reader_->bytes(piece);
+    return true;
+  }
+  void end(bool, bool) override { reader_->end(); }
+
+ private:
+  Worker& worker_;
+  const PathWalk::Item& item_;
+  Gained& out_;
+  std::optional<SourceReader> reader_;
+};
+
+class HeadStream final : public ByteStream {
+ public:
+  HeadStream(std::string head, ByteStream& rest) : head_(std::move(head)), rest_(rest) {}
+  Result<std::size_t> read(std::span<char> buffer) override {
+    if (at_ == head_.size()) return rest_.read(buffer);
+    const std::size_t n = std::min(buffer.size(), head_.size() - at_);
+    std::copy_n(head_.begin() + static_cast<std::ptrdiff_t>(at_), n, buffer.begin());
+    at_ += n;
+    return n;
+  }
+
+ private:
+  std::string head_;
+  std::size_t at_ = 0;
+  ByteStream& rest_;
+};
+
+void Worker::read(const PathWalk::Item& item, const std::string& host, Gained& out) {
+  auto stream = files_.open(item.path);
+  if (!stream) {
+    out.failure = stream.error();
+    return;
+  }
+  auto got = (*stream)->read(chunk_);
+  if (!got) {
+    out.failure = got.error();
+    return;
+  }
+  if (looks_like_archive(std::string_view(chunk_).substr(0, *got))) {
+    HeadStream whole(chunk_.substr(0, *got), **stream);
+    Members members(*this, item, out);
+    const auto end = stream_archive(whole, item.path, members);
+    if (!end) {
+      out.failure = end.error();
+      return;
+    }
+    for (const std::string& note : end->notes) {
+      if (end->whole) {
+        out.notes.push_back(item.path + ": " + note);
+      } else {
+        out.blind.push_back({item.path, note, true});
+      }
+    }
+    return;
+  }
+  SourceReader reader(anchors_, item.path, host, item.modified, out);
+  while (got && *got > 0) {
+    progress_.bytes(*got);
+    reader.bytes(std::string_view(chunk_).substr(0, *got));
+    got = (*stream)->read(chunk_);
+  }
+  if (!got) out.blind.push_back({item.path, got.error().context, true});
+  reader.end();
+}
+
+template <typename T>
+void move_into(std::vector<T>& to, std::vector<T>& from) {
+  std::move(from.begin(), from.end(), std::back_inserter(to));
+}
+
+// Within a family of rotated files from old to new.
+std::vector<PathWalk::Item> in_order(std::vector<PathWalk::Item> items) {
+  std::vector<std::string> paths;
+  for (const PathWalk::Item& item : items) paths.push_back(item.path);
+  std::vector<PathWalk::Item> out;
+  for (const std::size_t i : rotated_order(paths)) out.push_back(items[i]);
+  return out;
+}
+
+}  // namespace
+
+Result<ExplainReading> read_explain_inputs(
+    const std::vector<std::string>& paths, const LogAnchors& anchors, Files& files,
+    const std::function<void(const ReadProgress&)>& on_progress) {
+  PathWalk walk(files);
+  for (const std::string& path : paths) walk.path(path);
+  const std::vector<PathWalk::Item> items = in_order(std::move(walk.items));
+  std::vector<std::string> names;
+  for (const PathWalk::Item& item : items) names.push_back(item.path);
+  const auto hosts = hosts_of_folders(names);
+
+  std::vector<Gained> gained(items.size());
+  Progress progress(items.size(), on_progress);
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    Worker worker(anchors, files, progress);
+    for (std::size_t i = next++; i < items.size(); i = next++) {
+      const auto host = hosts.find(items[i].path);
+      worker.read(items[i], host == hosts.end() ? "" : host->second, gained[i]);
+      progress.file();
+    }
+  };
+  {
+    std::vector<std::jthread> others;
+    for (std::size_t i = 1; i < std::min(kThreads, items.size()); ++i) others.emplace_back(work);
+    work();
+  }
+
+  ExplainReading out;
+  out.blind = std::move(walk.blind);
+  out.notes = std::move(walk.notes);
+  std::optional<Error> failure = walk.failure;
+  std::size_t failed = 0;
+  for (std::size_t i = 0; i < gained.size(); ++i) {
+    Gained& one = gained[i];
+    if (one.failure) {
+      ++failed;
+      if (!failure) failure = one.failure;
+      out.blind.push_back({items[i].path, one.failure->context, true});
+    }
+    move_into(out.logs, one.logs);
+    move_into(out.facts, one.facts);
+    move_into(out.blind, one.blind);
+    move_into(out.notes, one.notes);
+    out.documents += one.documents;
+    out.dumps += one.dumps;
+  }
+  if (failure && failed == gained.size()) return *failure;
+  return out;
+}
+
+}  // namespace muster
