@@ -31,8 +31,8 @@ std::span<const LogRule> builtin_rules() {
     std::vector<LogRule> rules;
     for (const auto rows :
          {harmless_rules(), slurm_rules(), kubernetes_rules(), nccl_rules(), network_rules(),
-          checkpoint_rules(), loader_rules(), data_rules(), limit_rules(), storage_rules(), cuda_rules(),
-          torch_rules(), signal_rules(), exception_rules()}) {
+          checkpoint_rules(), loader_rules(), data_rules(), limit_rules(), storage_rules(),
+          cuda_rules(), torch_rules(), signal_rules(), exception_rules()}) {
       for (const RuleRow& row : rows) rules.push_back(make(row));
     }
     return rules;

@@ -136,16 +136,26 @@ Culprit port_of(const Scene& scene, std::size_t i) {
   return {CulpritKind::port, id};
 }
 
-// A port is bad that went down twice, or whose going down is followed by errors of transfers. One
-// that went down once and came back is what every restart of a switch looks like.
-bool is_bad_port(const Scene& scene, const std::vector<std::size_t>& downs) {
-  if (downs.size() + scene.event(downs.front()).repeats >= 2) return true;
-  for (const std::size_t i : scene.with_role(EventRole::cascade)) {
-    if (!scene.clock().before(downs.back(), i)) continue;
-    const auto gap = scene.clock().gap(downs.back(), i);
-    if (!gap || *gap < kErrorsFollow) return true;
+enum class PortState : std::uint8_t {
+  unsuspected,  // what every restart of a switch looks like
+  flapping,     // again and again; nobody complains of it at that time
+  failing,      // and transfers failed soon behind it
+};
+
+PortState state_of(const Scene& scene, const std::vector<std::size_t>& downs) {
+  bool again = scene.event(downs.front()).repeats > 0;
+  for (const std::size_t down : downs) {
+    const auto later = scene.clock().gap(downs.front(), down);
+    again |= down != downs.front() && (!later || *later > kOneSecond);
   }
-  return false;
+  for (const std::size_t i : scene.with_role(EventRole::cascade)) {
+    for (const std::size_t down : {downs.front(), downs.back()}) {
+      if (!scene.clock().before(down, i)) continue;
+      const auto gap = scene.clock().gap(down, i);
+      if (gap ? *gap < kErrorsFollow : again) return PortState::failing;
+    }
+  }
+  return again ? PortState::flapping : PortState::unsuspected;
 }
 
 void flapping_ports(const Scene& scene, std::vector<Claim>& claims) {
@@ -172,10 +182,15 @@ void flapping_ports(const Scene& scene, std::vector<Claim>& claims) {
     return;
   }
   claim->culprits.clear();
+  PortState worst = PortState::unsuspected;
+  for (const auto& [port, events] : downs) worst = std::max(worst, state_of(scene, events));
   for (const auto& [port, events] : downs) {
-    if (is_bad_port(scene, events)) claim->culprits.push_back(port_of(scene, events.front()));
+    if (state_of(scene, events) == worst) claim->culprits.push_back(port_of(scene, events.front()));
   }
-  if (!claim->culprits.empty()) {
+  // Others failed at another time: then the port is not why.
+  const bool elsewhere =
+      worst == PortState::flapping && !scene.with_role(EventRole::cascade).empty();
+  if (worst != PortState::unsuspected && !elsewhere) {
     claim->confidence = Confidence::high;
     claim->what = fmt::format("the port {} went down", claim->culprits.front().id);
     if (downs[claim->culprits.front().id].size() > 1) {
@@ -183,7 +198,6 @@ void flapping_ports(const Scene& scene, std::vector<Claim>& claims) {
     }
     return;
   }
-  claim->culprits = {port_of(scene, claim->events.front())};
   claim->cap(Confidence::low);
   claim->actions = {Action::watch, Action::check_link};
 }

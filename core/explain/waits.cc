@@ -88,8 +88,9 @@ std::optional<Work> open_work(const Scene& scene, const Waits& waits) {
     if (!rule.starts_with("progress:")) continue;
     const bool early = scene.clock().order(i, waits.events.front()) != Order::after;
     const bool part = counts(scene.event(i));
-    const bool begins =
-        rule.ends_with("save_begin") || rule.ends_with("eval_begin") || rule.ends_with("long_work");
+    // A part that tells how long it took is over: it begins nothing, and belongs to what is open.
+    const bool begins = rule.ends_with("save_begin") || rule.ends_with("eval_begin") ||
+                        (rule.ends_with("long_work") && part);
     if (begins && !(open && part) && early) {
       open = Work{i, rank_of_work(scene, i), rule.ends_with("save_begin"), part};
       continue;

@@ -213,6 +213,19 @@ TEST(Waits, WhatWasOpen) {
          p.context("save_end").word("done", "7").word("of", "30");
        },
        "slow_save", "config:collective_timeout", kWarning},
+      {"a part of it took long",
+       [](Pile& p) {
+         p.context("save_begin").at(10);
+         p.context("long_work").word("seconds", "112").at(122);
+         p.timeout(3, 610);
+       },
+       "slow_save", "config:collective_timeout", kCritical},
+      {"a part of something took long",
+       [](Pile& p) {
+         p.context("long_work").word("seconds", "112").at(122);
+         p.timeout(3, 1800);
+       },
+       "collective_hang", ""},
       {"a save that ended",
        [](Pile& p) {
          p.context("save_begin").at(10);
