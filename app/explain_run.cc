@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "app/rule_check.h"
 #include "core/explain/explain.h"
 
 namespace muster {
@@ -48,10 +49,7 @@ std::string coverage(const ExplainReading& reading) {
 }  // namespace
 
 Result<Report> explain_once(const ExplainRequest& request, Files& files) {
-  std::vector<LogRule> rules = request.rules;
-  const auto builtin = builtin_rules();
-  rules.insert(rules.end(), builtin.begin(), builtin.end());
-  const auto matcher = RuleMatcher::make(std::move(rules));
+  const auto matcher = RuleMatcher::make(with_builtin_rules(request.rules));
   if (!matcher) return matcher.error();
   const LogAnchors anchors(*matcher);
   auto reading = read_explain_inputs(request.paths, anchors, files, request.on_progress);

@@ -59,6 +59,13 @@ inline constexpr std::size_t kRuleWordBytes = 512;
 inline constexpr std::size_t kLogEvents = 65536;
 inline constexpr std::size_t kLogEventsOfRule = 8;
 inline constexpr std::size_t kLogEventsOfContext = 64;
+// Lines of one small document that a tool printed (ps of a host with 10,000 processes, the listing
+// of a checkpoint of 16,384 ranks with three files each) and facts kept of it.
+inline constexpr std::size_t kSiteLines = 65536;
+inline constexpr std::size_t kSiteFacts = 65536;
+// Hosts that one bracketed list stands for, records of a data file that are named one by one.
+inline constexpr std::size_t kSiteHosts = 16384;
+inline constexpr std::size_t kSiteBadRecords = 64;
 // Bytes read from one HTTP answer.
 inline constexpr std::size_t kHttpBodyBytes = 64 * 1024 * 1024;
 // One URL: what common servers take as a request line.

@@ -11,6 +11,13 @@ using C = Cause;
 using K = CulpritKind;
 
 constexpr RuleRow kRows[] = {
+    // Who runs where, as launch scripts print it.
+    RuleRow{
+        "rank_on_host", "host ",
+        R"(^(?:[gG]lobal )?[rR]ank[ =:]+(?P<rank>\d{1,7})[,:]? (?:is |runs )?(?:on )?host[ =:]+)"
+        R"((?P<host>[A-Za-z][\w.-]{0,254})\s*$)",
+        C::undetermined, context, K::none, "", "rank {rank} runs on {host}"},
+
     // SSH: the host named is the one that cannot be used.
     RuleRow{"ssh_unreachable", "ssh: connect to host",
             R"(ssh: connect to host (?P<host>\S{1,255}) port \d+: (?P<error>No route to host|)"
