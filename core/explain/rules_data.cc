@@ -83,13 +83,14 @@ constexpr RuleRow kRows[] = {
             A::fix_data},
 
     // Indices that were built on another node.
-    RuleRow{"index_not_shared", "_index.npy",
-            R"(No such file or directory: '(?P<path>[^']{1,400}_(?:document|sample|shuffle|dataset)"
-            R"()(?:_sample)?_index\.npy)')",
-            C::cache_not_shared, root, K::file, "{path}",
-            "an index of the data set is not there on this node",
-            "put the cache on storage that all nodes share, or build it on each node",
-            A::fix_config, A::restart_from_checkpoint},
+    RuleRow{
+        "index_not_shared", "_index.npy",
+        R"(No such file or directory: '(?P<path>[^']{1,400}[-_](?:document|sample|shuffle|dataset)"
+        R"()(?:_sample)?_index\.npy)')",
+        C::cache_not_shared, root, K::file, "{path}",
+        "an index of the data set is not there on this node",
+        "put the cache on storage that all nodes share, or build it on each node", A::fix_config,
+        A::restart_from_checkpoint},
     RuleRow{"arrow_cache_not_shared", ".arrow'",
             R"(No such file or directory: '(?P<path>[^']{0,400}/cache-[0-9a-f]{8,32}\w*\.arrow)')",
             C::cache_not_shared, root, K::file, "{path}",

@@ -141,13 +141,6 @@ constexpr RuleRow kRows[] = {
             "look for the first error of that peer", A::collect_evidence},
     RuleRow{"gloo_pair", "pair closure", "Application timeout caused pair closure",
             C::collective_hang, cascade, K::none, "", "a peer did not answer gloo in time"},
-    RuleRow{"name_unknown", "Name or service not known", "Name or service not known", C::no_route,
-            confirmation, K::none, "", "a host name could not be resolved",
-            "look at the name service and at the names in the settings", A::fix_network,
-            A::fix_config},
-    RuleRow{"name_service_down", "failure in name resolution",
-            "Temporary failure in name resolution", C::no_route, confirmation, K::none, "",
-            "the name service did not answer", "look at the name service", A::fix_network},
 };
 
 }  // namespace

@@ -21,8 +21,7 @@ constexpr RuleRow kRows[] = {
             A::collect_evidence},
     RuleRow{
         "segfault", "Segmentation fault",
-        R"((?:^Segmentation fault|Fatal Python error: Segmentation fault|Signal: Segmentation fault|)"
-        R"(Caught signal 11|SIGSEGV))",
+        R"(^Segmentation fault|Fatal Python error: Segmentation fault|Signal: Segmentation fault)",
         C::rank_exception, root, K::none, "", "a process crashed (segmentation fault)", kNative,
         A::fix_code, A::collect_evidence},
     RuleRow{"ucx_segfault", "Caught signal 11", "Caught signal 11", C::rank_exception, root,
@@ -58,12 +57,16 @@ constexpr RuleRow kRows[] = {
             A::fix_code, A::collect_evidence},
 
     // A worker may be told to end by its launcher, which had a reason.
-    RuleRow{
-        "handler_sigterm", "SIGTERM",
-        R"((?i)(?:received|caught|got|handling)(?: a)?(?: signal:?)? (?P<signal>SIGTERM|SIGUSR[12]|SIGINT)\b)",
-        C::external_stop, teardown, K::none, "", "a process was told to end by {signal}",
-        "find who sent it: scheduler, preemption, operator", A::find_sender,
-        A::restart_from_checkpoint},
+    RuleRow{"handler_sigterm", "SIGTERM",
+            R"((?i)(?:received|caught|got|handling)(?: a)?(?: signal:?)? (?P<signal>SIGTERM)\b)",
+            C::external_stop, teardown, K::none, "", "a process was told to end by {signal}",
+            "find who sent it: scheduler, preemption, operator", A::find_sender,
+            A::restart_from_checkpoint},
+    RuleRow{"handler_sigusr", "SIGUSR",
+            R"((?i)(?:received|caught|got|handling)(?: a)?(?: signal:?)? (?P<signal>SIGUSR[12])\b)",
+            C::external_stop, teardown, K::none, "", "a process was told to end by {signal}",
+            "find who sent it: scheduler, preemption, operator", A::find_sender,
+            A::restart_from_checkpoint},
     RuleRow{"handler_signal_15", "signal",
             R"((?i)(?:received|caught|got) signal:? ?(?P<signal>15|10|12|2)\b)", C::external_stop,
             teardown, K::none, "", "a process was told to end by signal {signal}",
