@@ -93,20 +93,34 @@ void add_consequences(const Scene& scene, const Claim& claim, Finding& finding) 
   }
 }
 
-std::string upper_first(std::string text) {
+bool accuses(const Culprit& culprit) {
+  return culprit.kind != CulpritKind::none && culprit.kind != CulpritKind::unknown;
+}
+
+// A clause becomes a sentence, unless a name stands first: names keep their spelling.
+std::string sentence(const Claim& claim) {
+  std::string text = claim.what;
+  for (const Culprit& culprit : claim.culprits) {
+    if (accuses(culprit) && text.starts_with(culprit.id)) return text;
+  }
   if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 32);
   return text;
 }
 
+std::string spelled(const Culprit& culprit) {
+  if (culprit.kind == CulpritKind::host && culprit.id == "this") return "this host";
+  return fmt::format("{} {}", culprit_kind_name(culprit.kind), culprit.id);
+}
+
 // Who, in front of a clause that does not say it.
 std::string subject_of(const Claim& claim) {
+  constexpr std::size_t kLong = 60;
   std::string out;
   for (const Culprit& culprit : claim.culprits) {
-    if (culprit.kind == CulpritKind::none || culprit.kind == CulpritKind::unknown) continue;
+    if (!accuses(culprit)) continue;
     if (claim.what.find(culprit.id) != std::string::npos) return "";
-    if (out.size() > 60) return out + " ...";
-    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", culprit_kind_name(culprit.kind),
-                       culprit.id);
+    if (out.size() > kLong) return out + " ...";
+    out += (out.empty() ? "" : ", ") + spelled(culprit);
   }
   return out;
 }
@@ -122,7 +136,7 @@ Finding finding_of(const Scene& scene, const Claim& claim, bool first) {
     if (finding.culprits.size() < limits::kCulpritsNamed) finding.culprits.push_back(culprit);
   }
   const std::string who = subject_of(claim);
-  finding.summary = who.empty() ? upper_first(claim.what) : who + ": " + claim.what;
+  finding.summary = who.empty() ? sentence(claim) : who + ": " + claim.what;
   if (const auto event = claim.first()) {
     const auto in_time = in_order(scene, claim.events);
     finding.since = scene.clock().own(in_time.front());
@@ -130,6 +144,7 @@ Finding finding_of(const Scene& scene, const Claim& claim, bool first) {
   }
   finding.actions = claim.actions.empty() ? usual_actions(claim.cause) : claim.actions;
   finding.next = claim.next;
+  if (finding.next.empty()) finding.next = usual_next(claim.cause);
   if (finding.next.empty() && !finding.actions.empty()) {
     finding.next = action_table()[static_cast<std::size_t>(finding.actions.front())].meaning;
   }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <string>
 #include <tuple>
 
 namespace muster {
@@ -57,18 +59,30 @@ bool went_on(const Scene& scene, const Claim& claim) {
   return false;
 }
 
+struct Places {
+  std::set<std::int32_t> ranks;
+  std::set<std::string> hosts;  // "": an event that is not told where
+};
+
+Places places_of(const Scene& scene, const Claim& claim) {
+  Places out;
+  for (const std::size_t i : claim.events) {
+    if (scene.rank(i)) out.ranks.insert(*scene.rank(i));
+    out.hosts.insert(host_key(scene.host(i)));
+  }
+  return out;
+}
+
 // On one host or rank, or not told where.
 bool same_place(const Scene& scene, const Claim& a, const Claim& b) {
-  for (const std::size_t i : a.events) {
-    for (const std::size_t k : b.events) {
-      if (scene.rank(i) && scene.rank(k) && scene.rank(i) == scene.rank(k)) return true;
-      const std::string& one = scene.host(i);
-      const std::string& two = scene.host(k);
-      if (!one.empty() && host_key(one) == host_key(two)) return true;
-      if (one.empty() && two.empty() && scene.one_host()) return true;
-    }
-  }
-  return false;
+  const Places one = places_of(scene, a), two = places_of(scene, b);
+  const auto in_both = [](const auto& left, const auto& right, const auto& wanted) {
+    return std::any_of(left.begin(), left.end(),
+                       [&](const auto& x) { return wanted(x) && right.contains(x); });
+  };
+  if (in_both(one.ranks, two.ranks, [](std::int32_t) { return true; })) return true;
+  const bool bare = scene.one_host();
+  return in_both(one.hosts, two.hosts, [&](const std::string& h) { return bare || !h.empty(); });
 }
 
 // Whether `shallow` is what `deep` looks like from a program at the same place. Kernels note late
@@ -104,10 +118,7 @@ void prefer(std::vector<Claim*>& claims, const Test& bad) {
 // A stable order whatever the order of the sources was.
 bool sooner(const Scene& scene, const Claim* a, const Claim* b) {
   const auto place = [&](const Claim* c) {
-    const auto& sorted = scene.sorted();
-    if (c->events.empty()) return sorted.size();
-    return static_cast<std::size_t>(std::find(sorted.begin(), sorted.end(), c->events.front()) -
-                                    sorted.begin());
+    return c->events.empty() ? scene.sorted().size() : scene.place(c->events.front());
   };
   const std::size_t one = place(a), two = place(b);
   return one != two ? one < two : a->cause < b->cause;

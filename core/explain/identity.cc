@@ -119,7 +119,7 @@ void Identity::take_event(const LogEvent& event, const LogSource* source) {
   if (!rank || *rank < 0 || *rank > kRanksAtMost) return;
   ranks_.insert(*rank);
   if (!event.host.empty()) learn(host_of_rank_, *rank, host);
-  if (event.pid) learn(rank_of_process_, {host_key(host), *event.pid}, *rank);
+  if (event.pid) learn(rank_of_process_, {*event.pid, host_key(host)}, *rank);
   const std::string pci = pci_key(event.word("pci"));
   if (!pci.empty()) learn(pci_of_rank_, *rank, pci);
 }
@@ -137,10 +137,10 @@ std::string Identity::pci_of_rank(std::int32_t rank) const {
 std::optional<std::int32_t> Identity::rank_of_process(std::string_view host,
                                                       std::int64_t pid) const {
   std::optional<std::int32_t> found;
-  for (const auto& [key, rank] : rank_of_process_) {
-    if (key.second != pid) continue;
-    const bool same = key.first.empty() || host.empty() || key.first == host_key(host);
-    if (!same) continue;
+  for (auto it = rank_of_process_.lower_bound({pid, ""});
+       it != rank_of_process_.end() && it->first.first == pid; ++it) {
+    const auto& [key, rank] = *it;
+    if (!key.second.empty() && !host.empty() && key.second != host_key(host)) continue;
     if (found && *found != rank) return std::nullopt;
     found = rank;
   }
@@ -168,12 +168,13 @@ std::string Identity::host_of_peer(std::string_view peer) const {
   if (by_address != addresses_.end()) return by_address->second;
   const auto by_name = hosts_.find(host_key(address));
   if (by_name != hosts_.end()) return by_name->second;
-  std::string best;
-  for (const auto& [key, host] : hosts_) {
-    const bool starts = address.starts_with(key) && address.size() > key.size();
-    if (starts && address[key.size()] == '-' && key.size() > best.size()) best = key;
+  // A name of a host with that of its adapter behind it.
+  for (std::size_t dash = address.rfind('-'); dash != address.npos && dash > 0;
+       dash = address.rfind('-', dash - 1)) {
+    const auto host = hosts_.find(address.substr(0, dash));
+    if (host != hosts_.end()) return host->second;
   }
-  return best.empty() ? "" : hosts_.at(best);
+  return "";
 }
 
 std::vector<std::int32_t> Identity::ranks_on(std::string_view host) const {

@@ -49,7 +49,7 @@ class Identity {
   std::map<std::string, std::string> hosts_;  // key -> spelling
   std::map<std::string, std::string> addresses_;
   std::map<std::int32_t, std::string> host_of_rank_, pci_of_rank_;
-  std::map<std::pair<std::string, std::int64_t>, std::int32_t> rank_of_process_;
+  std::map<std::pair<std::int64_t, std::string>, std::int32_t> rank_of_process_;  // by pid and host
   std::set<std::int32_t> ranks_;
   std::optional<std::int32_t> world_;
 };

@@ -41,18 +41,26 @@ bool trains(std::string_view process) {
          name.find("ray::") != name.npos || name.find("worker") != name.npos;
 }
 
-// The rank whose line tells that the killed process was its own.
-std::optional<std::size_t> mourner_of(const Scene& scene, std::size_t kill) {
-  const auto pid = scene.event(kill).pid;
-  if (!pid) return std::nullopt;
+// Lines that tell of the end of a process, by its pid.
+std::multimap<std::int64_t, std::size_t> mourners(const Scene& scene) {
+  std::multimap<std::int64_t, std::size_t> out;
   for (const std::size_t i : scene.sorted()) {
-    const bool tells = scene.role(i) == EventRole::root || scene.role(i) == EventRole::teardown ||
-                       scene.role(i) == EventRole::cascade;
-    if (i == kill || !tells || !same_host(scene, i, kill) || told_pid(scene.event(i)) != pid)
-      continue;
-    if (scene.event(i).cause == Cause::host_oom_killed && scene.event(i).rule == "oom_kill")
-      continue;
-    return i;
+    const EventRole role = scene.role(i);
+    const bool tells = role == EventRole::root || role == EventRole::teardown;
+    const auto pid =
+        tells && scene.event(i).rule != "oom_kill" ? told_pid(scene.event(i)) : std::nullopt;
+    if (pid) out.emplace(*pid, i);
+  }
+  return out;
+}
+
+// The first line of a rank that the killed process was its own.
+std::optional<std::size_t> mourner_of(const Scene& scene, std::size_t kill,
+                                      const std::multimap<std::int64_t, std::size_t>& lines) {
+  if (!scene.event(kill).pid) return std::nullopt;
+  const auto [first, last] = lines.equal_range(*scene.event(kill).pid);
+  for (auto it = first; it != last; ++it) {
+    if (same_host(scene, it->second, kill)) return it->second;
   }
   return std::nullopt;
 }
@@ -63,10 +71,11 @@ void killed_process(const Scene& scene, std::vector<Claim>& claims) {
   if (kills.empty()) return;
   Claim* claim = find_claim(claims, Cause::host_oom_killed);
   if (claim == nullptr) return;
+  const auto lines = mourners(scene);
   std::optional<std::size_t> chosen, mourner;
   for (const std::size_t kill : kills) {
     if (mourner) break;
-    mourner = mourner_of(scene, kill);
+    mourner = mourner_of(scene, kill, lines);
     if (mourner || !chosen) chosen = kill;
   }
   const LogEvent& e = scene.event(*chosen);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "base/text.h"
@@ -124,6 +125,7 @@ void settings_differ(const Scene& scene, std::vector<Claim>& claims) {
 constexpr Duration kOneSecond = std::chrono::seconds(1);
 constexpr Duration kErrorsFollow = std::chrono::minutes(5);
 constexpr std::size_t kTogether = 3;
+constexpr std::size_t kErrorsSeen = 256;
 
 Culprit port_of(const Scene& scene, std::size_t i) {
   const LogEvent& e = scene.event(i);
@@ -142,16 +144,20 @@ enum class PortState : std::uint8_t {
   failing,      // and transfers failed soon behind it
 };
 
-PortState state_of(const Scene& scene, const std::vector<std::size_t>& downs) {
+PortState state_of(const Scene& scene, const std::vector<std::size_t>& downs,
+                   const std::vector<std::size_t>& errors) {
   bool again = scene.event(downs.front()).repeats > 0;
   for (const std::size_t down : downs) {
     const auto later = scene.clock().gap(downs.front(), down);
     again |= down != downs.front() && (!later || *later > kOneSecond);
   }
-  for (const std::size_t i : scene.with_role(EventRole::cascade)) {
-    for (const std::size_t down : {downs.front(), downs.back()}) {
-      if (!scene.clock().before(down, i)) continue;
-      const auto gap = scene.clock().gap(down, i);
+  for (const std::size_t down : {downs.front(), downs.back()}) {
+    // Only what comes soon counts: the first few behind it in time.
+    auto it = std::upper_bound(errors.begin(), errors.end(), down,
+                               [&](auto a, auto b) { return scene.place(a) < scene.place(b); });
+    for (std::size_t n = 0; it != errors.end() && n < kErrorsSeen; ++it, ++n) {
+      if (!scene.clock().before(down, *it)) continue;
+      const auto gap = scene.clock().gap(down, *it);
       if (gap ? *gap < kErrorsFollow : again) return PortState::failing;
     }
   }
@@ -182,14 +188,18 @@ void flapping_ports(const Scene& scene, std::vector<Claim>& claims) {
     return;
   }
   claim->culprits.clear();
+  const auto errors = scene.with_role(EventRole::cascade);
+  std::map<std::string, PortState> states;
   PortState worst = PortState::unsuspected;
-  for (const auto& [port, events] : downs) worst = std::max(worst, state_of(scene, events));
   for (const auto& [port, events] : downs) {
-    if (state_of(scene, events) == worst) claim->culprits.push_back(port_of(scene, events.front()));
+    states[port] = state_of(scene, events, errors);
+    worst = std::max(worst, states[port]);
+  }
+  for (const auto& [port, events] : downs) {
+    if (states[port] == worst) claim->culprits.push_back(port_of(scene, events.front()));
   }
   // Others failed at another time: then the port is not why.
-  const bool elsewhere =
-      worst == PortState::flapping && !scene.with_role(EventRole::cascade).empty();
+  const bool elsewhere = worst == PortState::flapping && !errors.empty();
   if (worst != PortState::unsuspected && !elsewhere) {
     claim->confidence = Confidence::high;
     claim->what = fmt::format("the port {} went down", claim->culprits.front().id);
@@ -237,18 +247,32 @@ Moved counters_of(const Scene& scene, std::string_view host, std::vector<std::si
   return moved;
 }
 
-// A process that ended on the host that the errors name, before they did: it is the reason.
-Claim* dead_before(const Scene& scene, std::vector<Claim>& claims, const std::string& peer,
-                   std::size_t error) {
-  for (Claim& claim : claims) {
-    const bool ends = layer_of(claim.cause) <= Layer::program && claim.severity > Severity::info;
-    if (claim.follows || claim.events.empty() || !ends) continue;
-    for (const std::size_t i : claim.events) {
-      const bool there = host_key(scene.host(i)) == host_key(peer);
-      if (there && scene.clock().order(i, error) != Order::after) return &claim;
+// Claims of processes and parts that ended, by host: the first event of each there.
+using Ends = std::multimap<std::string, std::pair<std::size_t, std::size_t>>;  // claim, event
+
+Ends ends_by_host(const Scene& scene, const std::vector<Claim>& claims) {
+  Ends out;
+  for (std::size_t c = 0; c < claims.size(); ++c) {
+    const bool ends = layer_of(claims[c].cause) <= Layer::program &&
+                      claims[c].severity > Severity::info && !claims[c].follows;
+    std::set<std::string> hosts;
+    for (const std::size_t i : claims[c].events) {
+      const std::string host = host_key(scene.host(i));
+      if (ends && hosts.insert(host).second) out.emplace(host, std::pair(c, i));
     }
   }
-  return nullptr;
+  return out;
+}
+
+// What ended on the host that the errors name, before they did: it is the reason.
+std::optional<std::size_t> dead_before(const Scene& scene, const Ends& ends,
+                                       const std::string& peer, std::size_t error) {
+  const auto [first, last] = ends.equal_range(host_key(peer));
+  for (auto it = first; it != last; ++it) {
+    const auto [claim, event] = it->second;
+    if (scene.clock().order(event, error) != Order::after) return claim;
+  }
+  return std::nullopt;
 }
 
 void named_peer(const Scene& scene, std::vector<Claim>& claims) {
@@ -258,14 +282,19 @@ void named_peer(const Scene& scene, std::vector<Claim>& claims) {
     const bool error = scene.role(i) == EventRole::cascade || scene.role(i) == EventRole::root;
     if (!peer.empty() && error) named[peer].push_back(i);
   }
+  const Ends ends = ends_by_host(scene, claims);
+  std::set<std::size_t> told;
   for (const auto& [peer, errors] : named) {
     std::vector<std::size_t> facts;
     Culprit port;
     const Moved moved = counters_of(scene, peer, facts, port);
-    if (Claim* dead = dead_before(scene, claims, peer, errors.front())) {
+    if (const auto index = dead_before(scene, ends, peer, errors.front())) {
+      Claim* dead = &claims[*index];
       dead->facts.insert(dead->facts.end(), facts.begin(), facts.end());
       dead->join = "named_peer";
-      dead->what += fmt::format("; the network errors that name {} follow from it", peer);
+      if (told.insert(*index).second) {
+        dead->what += fmt::format("; the network errors that name {} follow from it", peer);
+      }
       if (moved == Moved::still) dead->what += ", its port counters did not move";
       if (moved > Moved::still) dead->cap(Confidence::medium);
       continue;

@@ -70,6 +70,8 @@ Scene::Scene(const ExplainInput& input) : input_(&input), identity_(input) {
     one = key;
   }
   clock_ = HostClock(input, hosts_);
+  places_.resize(count);
+  for (std::size_t k = 0; k < count; ++k) places_[sorted()[k]] = k;
 }
 
 std::vector<std::size_t> Scene::with_role(EventRole role) const {

@@ -32,6 +32,8 @@ class Scene {
 
   // In the order of time.
   const std::vector<std::size_t>& sorted() const { return clock_.sorted(); }
+  // Where an event stands in that order.
+  std::size_t place(std::size_t i) const { return places_[i]; }
   std::vector<std::size_t> with_role(EventRole role) const;
   std::vector<std::size_t> with_cause(Cause cause) const;
   std::vector<std::size_t> with_rule(std::string_view rule) const;
@@ -59,6 +61,7 @@ class Scene {
   std::vector<std::string> hosts_;
   std::vector<std::optional<std::int32_t>> ranks_;
   std::vector<EventRole> roles_;
+  std::vector<std::size_t> places_;
   bool facts_of_one_host_ = true;
 };
 

@@ -98,4 +98,44 @@ std::vector<Action> usual_actions(Cause cause) {
   return out;
 }
 
+std::string_view usual_next(Cause cause) {
+  switch (cause) {
+    case Cause::gpu_fell_off_bus:
+      return "take the node out and cut its power once; if it comes again, reseat or replace the "
+             "GPU";
+    case Cause::gpu_firmware_hang:
+      return "take the node out and reboot it; if others show it too, look for a fixed driver";
+    case Cause::ecc_uncorrectable:
+      return "take the node out, reset the GPU and look at its remapped rows";
+    case Cause::ecc_contained:
+      return "restart the job; reset the GPU in the next window, so that the remap becomes active";
+    case Cause::gpu_memory_worn_out:
+      return "take the node out and have the GPU replaced: a reset only hides it";
+    case Cause::nvlink_down:
+      return "take the node out and reboot it, then look at nvidia-smi nvlink -s; its peers are "
+             "well";
+    case Cause::rank_exception:
+      return "mend what the exception says, then restart; the time-outs of the others follow from "
+             "it";
+    case Cause::watchdog_stuck:
+      return "take the stacks of that process (py-spy, gdb): which call holds it; look for an Xid";
+    case Cause::gpu_oom:
+      return "a smaller batch or more activation checkpointing; see what else uses that GPU";
+    case Cause::loader_worker_crashed:
+      return "look for the worker's own last lines and its core dump; try with one worker";
+    case Cause::ib_link_faulty:
+      return "look at cable, transceiver and both ports; restart without that host";
+    case Cause::node_failure:
+      return "look at its console and BMC log before it comes back";
+    case Cause::inodes_exhausted:
+      return "delete or pack small files there; look at df -i before each launch";
+    case Cause::disk_full:
+      return "free space there, and see which files grew";
+    case Cause::driver_library_mismatch:
+      return "reboot, or reload the kernel module, and hold back the packages of the driver";
+    default:
+      return "";
+  }
+}
+
 }  // namespace muster
