@@ -20,6 +20,7 @@
 #include "base/limits.h"
 #include "core/comms/ras_reader.h"
 #include "core/comms/witness_log_event.h"
+#include "core/site/site_document.h"
 #include "edge/archive/archive_reader.h"
 
 namespace muster {
@@ -60,10 +61,11 @@ class SourceReader {
     if (kind_ == Kind::open) decide(true);
     if (kind_ == Kind::log) out_.logs.push_back(scan_->finish());
     if (kind_ == Kind::ras) ras();
+    if (kind_ == Kind::document) document();
   }
 
  private:
-  enum class Kind : std::uint8_t { open, log, ras, other };
+  enum class Kind : std::uint8_t { open, log, ras, document, other };
 
   void decide(bool whole) {
     const TraceFile seen =
@@ -76,23 +78,50 @@ class SourceReader {
     if (seen == TraceFile::ras) kind_ = Kind::ras;
     const bool text =
         seen == TraceFile::log || seen == TraceFile::unknown || seen == TraceFile::hosts;
-    if (text && looks_like_text(held_)) {
-      kind_ = Kind::log;
-      scan_ = std::make_unique<LogScan>(
-          anchors_, LogScan::Options{.name = name_,
-                                     .host = host_.empty() ? host_in_name(name_) : host_,
-                                     .rank = log_rank_of(name_),
-                                     .written = written_});
-    } else if (text) {
+    if (text && !looks_like_text(held_)) {
       out_.blind.push_back({name_, "no text: not read", false});
+    } else if (text) {
+      // Of a large one the first whole lines tell.
+      const std::size_t end = whole ? held_.size() : held_.rfind('\n') + 1;
+      const bool of_site =
+          read_site_document(name_, std::string_view(held_).substr(0, end)).has_value();
+      kind_ = of_site ? Kind::document : Kind::log;
+      if (!of_site) begin_log();
     }
     const std::string held = std::exchange(held_, {});
     more(held);
   }
 
+  void begin_log() {
+    scan_ = std::make_unique<LogScan>(
+        anchors_, LogScan::Options{.name = name_,
+                                   .host = host_.empty() ? host_of_log_name(name_) : host_,
+                                   .rank = log_rank_of(name_),
+                                   .written = written_});
+  }
+
   void more(std::string_view piece) {
     if (kind_ == Kind::log) scan_->feed(piece);
-    if (kind_ == Kind::ras && held_.size() <= limits::kDocumentBytes) held_ += piece;
+    if (kind_ != Kind::ras && kind_ != Kind::document) return;
+    held_ += piece.substr(0, limits::kDocumentBytes - held_.size());
+    if (held_.size() == limits::kDocumentBytes && !std::exchange(cut_, true)) {
+      out_.blind.push_back({name_,
+                            fmt::format("only the first {} MiB of this document were read",
+                                        limits::kDocumentBytes >> 20),
+                            false});
+    }
+  }
+
+  // What the first lines promised the rest may not keep.
+  void document() {
+    if (auto facts = read_site_document(name_, held_)) {
+      ++out_.documents;
+      std::move(facts->begin(), facts->end(), std::back_inserter(out_.facts));
+      return;
+    }
+    begin_log();
+    scan_->feed(held_);
+    out_.logs.push_back(scan_->finish());
   }
 
   void ras() {
@@ -116,6 +145,7 @@ class SourceReader {
   Gained& out_;
   Kind kind_ = Kind::open;
   std::string held_;
+  bool cut_ = false;
   std::unique_ptr<LogScan> scan_;
 };
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "app/rule_check.h"
+#include "core/comms/process_ranks.h"
 #include "core/explain/explain.h"
 
 namespace muster {
@@ -28,6 +29,17 @@ void add_zones(const ExplainRequest& request, ExplainInput& input,
     notes.push_back(fmt::format("times{} without a zone are read as {}{}", of,
                                 name.empty() ? "this machine's" : name,
                                 named ? "" : " (--tz ZONE, --tz HOST=ZONE)"));
+  }
+}
+
+// A line that names a process of the job is its rank's.
+void place(std::vector<LogEvent>& events, const std::vector<RankProcess>& processes) {
+  ProcessRanks ranks(processes);
+  for (const LogEvent& event : events) {
+    if (event.rank && event.pid) ranks.add(event.host, *event.pid, *event.rank);
+  }
+  for (LogEvent& event : events) {
+    if (!event.rank && event.pid) event.rank = ranks.rank_of(event.host, *event.pid);
   }
 }
 
@@ -60,12 +72,15 @@ Result<Report> explain_once(const ExplainRequest& request, Files& files) {
   report.blind = std::move(reading->blind);
   report.notes.push_back(coverage(*reading));
   ExplainInput input;
+  std::vector<RankProcess> processes;
   for (ScannedLog& log : reading->logs) {
+    std::move(log.processes.begin(), log.processes.end(), std::back_inserter(processes));
     std::move(log.events.begin(), log.events.end(), std::back_inserter(input.events));
     std::move(log.notes.begin(), log.notes.end(), std::back_inserter(report.notes));
     input.sources.push_back(std::move(log.source));
   }
   input.facts = std::move(reading->facts);
+  place(input.events, processes);
   add_zones(request, input, report.notes);
   Explanation explanation = explain(input);
   report.findings = std::move(explanation.findings);

@@ -83,7 +83,7 @@ bool counts_runs(std::string_view name) {
 
 }  // namespace
 
-std::string host_in_name(std::string_view path) {
+std::string host_of_log_name(std::string_view path) {
   const auto words = words_of(base_of(path));
   const bool machine = is_machine_file(path);
   std::vector<std::string_view> hosts;

@@ -35,7 +35,7 @@ TEST(LogName, Hosts) {
       {"node_b.log", "node_b"},
       {"host_K9.log", "K9"},
   };
-  for (const Row& row : rows) EXPECT_EQ(host_in_name(row.path), row.host) << row.path;
+  for (const Row& row : rows) EXPECT_EQ(host_of_log_name(row.path), row.host) << row.path;
 }
 
 TEST(LogName, FoldersOfHosts) {

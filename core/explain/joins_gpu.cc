@@ -20,49 +20,81 @@ std::string pci_of(const LogEvent& event) {
   return pci_key(slash == id.npos ? id : id.substr(slash + 1));
 }
 
-// A GPU that the tools cannot reach any more.
-void lost_handle(const Scene& scene, std::vector<Claim>& claims) {
+// A GPU that the tools cannot reach any more, told by a fact or by a line.
+struct LostGpu {
+  std::string host, gpu;
+  std::optional<std::size_t> fact, event;
+};
+
+std::vector<LostGpu> lost_gpus(const Scene& scene) {
+  std::vector<LostGpu> out;
   for (const FactRef& ref : all_facts<GpuState>(scene)) {
     const auto& state = std::get<GpuState>(ref.fact->value);
     const std::string told = to_lower(state.name + " " + state.value + " " + ref.fact->text);
     if (told.find("device handle") == told.npos && told.find("gpu is lost") == told.npos) continue;
-    const Culprit gpu = state.gpu.empty() ? scene.host_culprit(ref.fact->host)
-                                          : scene.gpu_culprit(ref.fact->host, state.gpu);
-    Claim* claim = find_claim(claims, Cause::gpu_fell_off_bus);
-    if (claim == nullptr) {
-      Claim made;
-      made.cause = Cause::gpu_fell_off_bus;
-      made.what = "the driver cannot reach the GPU any more";
-      made.actions = {Action::drain_host, Action::power_cycle_host, Action::check_power_cooling};
-      // Without a word of the bus it may be its firmware or the driver.
-      made.confidence = Confidence::medium;
-      claims.push_back(std::move(made));
-      claim = &claims.back();
-    }
-    claim->facts.push_back(ref.index);
-    claim->join = "lost_handle";
-    const auto same = [&](const Culprit& c) {
-      const std::string a = pci_key(c.id.substr(c.id.rfind('/') + 1));
-      return c == gpu || (!a.empty() && a == pci_key(state.gpu));
-    };
-    if (std::none_of(claim->culprits.begin(), claim->culprits.end(), same)) {
-      claim->culprits.push_back(gpu);
-    }
-    // Errors on the port before it say that its link or slot went.
-    for (const FactRef& tree : facts_of<PciBridge>(scene, ref.fact->host)) {
-      const auto& bridge = std::get<PciBridge>(tree.fact->value);
-      if (pci_key(bridge.device) != pci_key(state.gpu) || state.gpu.empty()) continue;
-      for (const std::size_t i : scene.with_rule("pcie_error")) {
-        if (pci_of(scene.event(i)) != pci_key(bridge.port)) continue;
-        claim->events.push_back(i);
-        claim->confidence = Confidence::high;
-        claim->what =
-            fmt::format("the GPU is lost after errors on its PCIe port {}", pci_key(bridge.port));
-        if (std::find(claim->facts.begin(), claim->facts.end(), tree.index) == claim->facts.end()) {
-          claim->facts.push_back(tree.index);
-        }
+    out.push_back({ref.fact->host, state.gpu, ref.index, std::nullopt});
+  }
+  for (const std::size_t i : scene.with_cause(Cause::gpu_fell_off_bus)) {
+    if (scene.role(i) != EventRole::confirmation) continue;
+    out.push_back({scene.host(i), pci_of(scene.event(i)), std::nullopt, i});
+  }
+  return out;
+}
+
+bool names_gpu(const Claim& claim, const Culprit& gpu) {
+  const std::string pci = pci_key(gpu.id.substr(gpu.id.rfind('/') + 1));
+  return std::any_of(claim.culprits.begin(), claim.culprits.end(), [&](const Culprit& c) {
+    if (c == gpu) return true;
+    // One of them may not name the host.
+    const bool bare = c.id.find('/') == std::string::npos || gpu.id.find('/') == std::string::npos;
+    return bare && !pci.empty() && pci == pci_key(c.id.substr(c.id.rfind('/') + 1));
+  });
+}
+
+// Errors on the port of a GPU say that its link or slot went.
+void add_port_errors(const Scene& scene, const LostGpu& lost, Claim& claim) {
+  const std::string gpu = pci_key(lost.gpu);
+  for (const FactRef& tree : facts_of<PciBridge>(scene, lost.host)) {
+    const auto& bridge = std::get<PciBridge>(tree.fact->value);
+    if (gpu.empty() || pci_key(bridge.device) != gpu) continue;
+    for (const std::size_t i : scene.with_rule("pcie_error")) {
+      if (pci_of(scene.event(i)) != pci_key(bridge.port)) continue;
+      claim.events.push_back(i);
+      claim.confidence = Confidence::high;
+      claim.what =
+          fmt::format("the GPU is lost after errors on its PCIe port {}", pci_key(bridge.port));
+      if (std::find(claim.facts.begin(), claim.facts.end(), tree.index) == claim.facts.end()) {
+        claim.facts.push_back(tree.index);
       }
     }
+  }
+}
+
+void lost_handle(const Scene& scene, std::vector<Claim>& claims) {
+  for (const LostGpu& lost : lost_gpus(scene)) {
+    const Culprit gpu =
+        lost.gpu.empty() ? scene.host_culprit(lost.host) : scene.gpu_culprit(lost.host, lost.gpu);
+    Claim* claim = nullptr;
+    for (Claim& other : claims) {
+      // What made it unreachable is told already: a dead firmware cannot be reached either.
+      const bool known = is_gpu_fault(other.cause) && !other.follows && names_gpu(other, gpu);
+      if (known || (claim == nullptr && other.cause == Cause::gpu_fell_off_bus)) claim = &other;
+      if (known) break;
+    }
+    if (claim == nullptr) {
+      claims.emplace_back();
+      claim = &claims.back();
+      claim->cause = Cause::gpu_fell_off_bus;
+      claim->what = "the driver cannot reach the GPU any more";
+      claim->actions = {Action::drain_host, Action::power_cycle_host, Action::check_power_cooling};
+      // Without a word of the bus it may be its firmware or the driver.
+      claim->confidence = Confidence::medium;
+    }
+    if (lost.fact) claim->facts.push_back(*lost.fact);
+    if (lost.event) claim->events.push_back(*lost.event);
+    claim->join = "lost_handle";
+    if (!names_gpu(*claim, gpu)) claim->culprits.push_back(gpu);
+    if (claim->cause == Cause::gpu_fell_off_bus) add_port_errors(scene, lost, *claim);
   }
 }
 

@@ -57,6 +57,18 @@ TEST(GpuJoins, GpusThatAreLost) {
          p.cascade("gloo timed out");
        },
        "gpu_fell_off_bus", "gpu:0000:04:00.0", kCritical, kHigh},
+      {"a dead firmware, and then no handle",
+       [](Pile& p) {
+         p.xid(119, gpu_firmware_hang, "0000:04:00");
+         lost(p, "0000:04:00.0");
+       },
+       "gpu_firmware_hang", "gpu:0000:04:00.0", kCritical, kHigh},
+      {"no handle, as a line of a log",
+       [](Pile& p) {
+         p.line("no_handle", gpu_fell_off_bus, EventRole::confirmation).word("pci", "0000:04:00.0");
+         p.timeout(0, 1800);
+       },
+       "gpu_fell_off_bus", "gpu:0000:04:00.0", kCritical, kMedium, kMedium},
       {"Xid 79 of the same GPU",
        [](Pile& p) {
          p.xid(79, gpu_fell_off_bus, "0000:04:00");

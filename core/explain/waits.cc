@@ -97,7 +97,7 @@ std::optional<Work> open_work(const Scene& scene, const Waits& waits) {
     }
     if (!open || !same_work(scene, open->begin, i)) continue;
     const bool of_save = rule.ends_with("save_begin") || rule.ends_with("save_end");
-    const bool of_kind = open->save == of_save;
+    const bool of_kind = open->save == of_save || rule.ends_with("long_work");
     if (part && of_kind) {
       open->goes_on = true;
     } else if (early && (rule.ends_with("last_step") || rule.ends_with("restarted") ||

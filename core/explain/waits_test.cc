@@ -220,6 +220,13 @@ TEST(Waits, WhatWasOpen) {
          p.timeout(3, 610);
        },
        "slow_save", "config:collective_timeout", kCritical},
+      {"a count behind the time-out",
+       [](Pile& p) {
+         p.context("save_begin");
+         p.timeout(3, 610);
+         p.context("long_work").word("done", "7").word("of", "30");
+       },
+       "slow_save", "config:collective_timeout", kWarning},
       {"a part of something took long",
        [](Pile& p) {
          p.context("long_work").word("seconds", "112").at(122);
