@@ -110,7 +110,7 @@ TEST(SiteJobs, HostLists) {
       {"n[098-101]", "n098 n099 n100 n101"},
   };
   for (const auto& [text, hosts] : rows) {
-    EXPECT_EQ(fmt::format("{}", fmt::join(expand_host_list(text), " ")), hosts) << text;
+    EXPECT_EQ(joined(expand_host_list(text)), hosts) << text;
   }
   EXPECT_EQ(expand_host_list("n[0-999999999]").size(), limits::kSiteHosts);
   EXPECT_EQ(expand_host_list("n[1-9],n[0-999999999],x").size(), limits::kSiteHosts);

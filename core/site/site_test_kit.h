@@ -1,6 +1,6 @@
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,6 +18,12 @@
 // Facts as words, one a line, for tables of tests.
 
 namespace muster::site_test {
+
+inline std::string joined(const std::vector<std::string>& words) {
+  std::string out;
+  for (const std::string& word : words) out += (out.empty() ? "" : " ") + word;
+  return out;
+}
 
 inline std::string told(const std::optional<double>& value) {
   return value ? fmt::format("{:.0f}", *value) : "-";
@@ -71,7 +77,7 @@ struct Describe {
     return fmt::format("job {} [{}] {} by [{}] {}:{} took {} of {} from {} to {} on {}", v.id,
                        v.name, v.state, v.by, number(v.exit_code), number(v.exit_signal),
                        seconds(v.elapsed), seconds(v.limit), time(v.start), time(v.end),
-                       fmt::join(v.hosts, " "));
+                       joined(v.hosts));
   }
   std::string operator()(const Listener& v) const {
     return fmt::format("listener {} [{}] {}", v.port, v.process,
@@ -94,9 +100,8 @@ struct Describe {
     return fmt::format("bad {} {}", v.record_line, v.reason);
   }
   std::string operator()(const TrialRun& v) const {
-    return fmt::format("trial {} {} {} [{}] {}: {}", v.name, fmt::join(v.hosts, " "),
-                       fmt::join(v.groups, " "), v.group_key, v.failed ? "failed" : "fine",
-                       v.result);
+    return fmt::format("trial {} {} {} [{}] {}: {}", v.name, joined(v.hosts), joined(v.groups),
+                       v.group_key, v.failed ? "failed" : "fine", v.result);
   }
 };
 
