@@ -38,7 +38,9 @@ std::vector<Span> ranks_of(std::string_view text) {
 bool is_address(std::string_view text) {
   const bool four = std::count(text.begin(), text.end(), '.') == 3 &&
                     text.find_first_not_of("0123456789.") == std::string_view::npos;
-  const bool six = std::count(text.begin(), text.end(), ':') >= 2 &&
+  // Not the time of day: that has two colons and no pair of them.
+  const bool six = (std::count(text.begin(), text.end(), ':') == 7 ||
+                    text.find("::") != std::string_view::npos) &&
                    text.find_first_not_of("0123456789abcdefABCDEF:.") == std::string_view::npos;
   return text.size() >= 3 && text.size() <= 45 && (four || six);
 }
