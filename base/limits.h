@@ -48,8 +48,9 @@ inline constexpr std::size_t kKernelEvents = 65536;
 inline constexpr std::size_t kKernelEventsOfPart = 16;
 // Tracebacks that are open at one time in a log: one for each rank that writes into it.
 inline constexpr std::size_t kOpenTracebacks = 16384;
-// Rules of `explain`, built in and a user's (each failure met gets one: hundreds in years), one pattern
-// of them, and one word that it takes from a line (a path is 4,096 bytes at most, and rarely 200).
+// Rules of `explain`, built in and a user's (each failure met gets one: hundreds in years), one
+// pattern of them, and one word that it takes from a line (a path is 4,096 bytes at most, and rarely
+// 200).
 inline constexpr std::size_t kRules = 4096;
 inline constexpr std::size_t kRulePatternBytes = 4096;
 inline constexpr std::size_t kRuleWordBytes = 512;

@@ -18,12 +18,14 @@ using testing_support::TemporaryFolder;
 // A night in a folder: n12 loses a GPU, eight ranks wait for it and say so ten minutes later.
 void make_night(const TemporaryFolder& folder) {
   const auto run = run_shell("cd " + shell_word(folder.path()) + R"( && mkdir logs && cd logs
+works="WorkNCCL(SeqNum=8124, OpType=ALLREDUCE, NumelIn=64, NumelOut=64, Timeout(ms)=600000)"
 for r in 0 1 2 3 4 5 6 7; do
   echo "2026-08-01 03:11:30 step 480/4000 loss 1.8"
-  echo "[rank$r]:[E801 03:21:4$r.118203377 ProcessGroupNCCL.cpp:629] [Rank $r] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=8124, OpType=ALLREDUCE, NumelIn=64, NumelOut=64, Timeout(ms)=600000) ran for 600012 milliseconds before timing out."
-  touch -d 2026-08-02 rank_$r.log
+  printf "[rank$r]:[E801 03:21:4$r.118203377 ProcessGroupNCCL.cpp:629] [Rank $r] Watchdog caught "
+  echo "collective operation timeout: $works ran for 600012 milliseconds before timing out."
 done > rank_0.log
-echo "[Sat Aug  1 03:11:40 2026] NVRM: Xid (PCI:0000:9b:00): 79, pid=1, GPU has fallen off the bus." > n12_dmesg.txt
+printf "[Sat Aug  1 03:11:40 2026] NVRM: Xid (PCI:0000:9b:00): 79, pid=1, " > n12_dmesg.txt
+echo "GPU has fallen off the bus." >> n12_dmesg.txt
 touch -d 2026-08-02 *)");
   ASSERT_EQ(run.status, 0) << run.output;
 }
