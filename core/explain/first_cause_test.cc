@@ -59,6 +59,8 @@ TEST(FirstCause, NothingToExplain) {
       {"ends alone",
        [](Pile& p) { p.line("end", undetermined, EventRole::teardown, "Sending SIGTERM"); },
        "evidence_missing", "", kInfo, kLow, kLow},
+      {"only those who lost another", [](Pile& p) { p.cascade("ncclRemoteError").rank(4); },
+       "undetermined", "", kCritical, kLow, kLow},
       {"a killed process alone",
        [](Pile& p) {
          p.line("exit", undetermined, EventRole::teardown, "exit status")
@@ -212,6 +214,12 @@ TEST(FirstCause, WhatAllRanksSayAccusesNone) {
          p.root(gpu_oom, "out of memory, 4 GiB").rank(9).at(5.2);
        },
        "gpu_oom", "rank:3 rank:9", kCritical, kMedium, kMedium},
+      {"whose it is, a later line says",
+       [](Pile& p) {
+         p.root(loader_worker_crashed, "Unexpected segmentation fault in worker");
+         p.root(loader_worker_crashed, "worker (pid 41) is killed by signal").rank(1);
+       },
+       "loader_worker_crashed", "rank:1", kCritical, kHigh},
       {"one first, others say another thing",
        [](Pile& p) {
          p.root(rank_exception, "KeyError: x").rank(3).at(5);
