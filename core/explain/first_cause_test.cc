@@ -182,6 +182,60 @@ TEST(FirstCause, DeeperWhereClocksDoNotTell) {
   });
 }
 
+TEST(FirstCause, WhatTheRunGotOver) {
+  run({
+      {"an exception that was handled",
+       [](Pile& p) {
+         p.root(rank_exception, "ConnectionError").rank(0).at(10);
+         p.context("last_step").at(5000);
+       },
+       "undetermined", "rank:0", kInfo, kLow, kLow},
+      {"an exception, no stamps, and the end",
+       [](Pile& p) {
+         p.root(rank_exception, "ConnectionError").rank(0);
+         p.context("finished");
+       },
+       "undetermined", "rank:0", kInfo, kLow, kLow},
+      {"a step a moment later of another rank",
+       [](Pile& p) {
+         p.root(rank_exception, "KeyError").rank(3).at(10);
+         p.context("last_step").at(14);
+       },
+       "rank_exception", "rank:3"},
+      {"a kill hours before the wait began",
+       [](Pile& p) {
+         p.source = "kern";
+         p.line("oom_kill", host_oom_killed, EventRole::root, "Killed process")
+             .host("n1")
+             .pid(7)
+             .word("process", "python3")
+             .at(10);
+         p.source = "job.log";
+         p.timeouts(0, 7, 20'000);
+       },
+       "host_oom_killed", "process:7", kCritical, kLow, kLow},
+      {"a GPU lost hours before, maybe by another zone",
+       [](Pile& p) {
+         lost(p, "n1", 10);
+         p.timeouts(0, 7, 8000);
+       },
+       "gpu_fell_off_bus", "gpu:n1/0000:3b:00.0", kCritical, kMedium, kMedium},
+      {"an exception hours before the wait began",
+       [](Pile& p) {
+         threw(p, 2, 10, "n1");
+         p.timeouts(0, 7, 20'000);
+       },
+       "collective_hang", ""},
+      {"complaints of a peer before",
+       [](Pile& p) {
+         p.fact(RankPlace{40, 47, "n5", ""});
+         p.cascade("retry exceeded").host("n1").at(10).word("peer", "n5");
+         p.root(watchdog_stuck, "stuck").rank(42).at(490);
+       },
+       "watchdog_stuck", "rank:42", kCritical, kLow, kLow},
+  });
+}
+
 TEST(FirstCause, SilentRanksConfirmTheHost) {
   Pile p;
   p.fact(RankPlace{16, 23, "n3", ""});
