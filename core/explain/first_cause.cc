@@ -17,6 +17,8 @@ constexpr Duration kLate = std::chrono::minutes(1);
 constexpr Duration kHardwareLate = std::chrono::hours(1);
 constexpr Duration kWentOn = std::chrono::minutes(2);
 constexpr Duration kTogether = std::chrono::minutes(2);
+// More than a rank prints between the death of another and its own.
+constexpr std::uint64_t kLinesOn = 20;
 // Longer than any step and what leads up to it.
 constexpr Duration kWorkedOn = std::chrono::minutes(30);
 
@@ -49,6 +51,24 @@ bool is_late(const Scene& scene, const Claim& claim, const Waits& waits) {
   return false;
 }
 
+// Nothing that a dying run prints comes behind it.
+bool is_last_complaint(const Scene& scene, std::size_t event) {
+  return std::none_of(scene.sorted().begin(), scene.sorted().end(), [&](std::size_t i) {
+    const EventRole role = scene.role(i);
+    const bool complaint =
+        role == EventRole::root || role == EventRole::cascade || role == EventRole::teardown;
+    return complaint && i != event && scene.clock().order(i, event) != Order::before;
+  });
+}
+
+// A step many lines behind it in one log, where nobody complains any more.
+bool steps_behind(const Scene& scene, std::size_t event, std::size_t step) {
+  const LogEvent& a = scene.event(event);
+  const LogEvent& b = scene.event(step);
+  return b.rule == "progress:last_step" && a.source == b.source && a.line && b.line &&
+         *b.line >= *a.line + kLinesOn && is_last_complaint(scene, event);
+}
+
 // Steps, saves or a restart behind it: the run did not end there.
 bool went_on(const Scene& scene, const Claim& claim) {
   if (claim.events.empty()) return false;
@@ -57,6 +77,7 @@ bool went_on(const Scene& scene, const Claim& claim) {
     if (!rule.starts_with("progress:") || !scene.clock().before(claim.events.back(), i)) continue;
     // A count or a step may come a moment late from another rank; a whole save or the end not.
     if (rule == "progress:finished") return true;
+    if (steps_behind(scene, claim.events.back(), i)) return true;
     const auto gap = scene.clock().gap(claim.events.back(), i);
     const bool news = rule == "progress:last_step" || rule == "progress:restarted" ||
                       rule == "progress:save_end" || rule == "progress:eval_end";

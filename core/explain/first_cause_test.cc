@@ -190,6 +190,21 @@ TEST(FirstCause, WhatTheRunGotOver) {
          p.context("last_step").at(5000);
        },
        "undetermined", "rank:0", kInfo, kLow, kLow},
+      {"steps long behind it, no stamps",
+       [](Pile& p) {
+         p.root(rank_exception, "ConnectionError").rank(0);
+         p.context("last_step");
+         p.input.events.back().line = 90;
+       },
+       "undetermined", "rank:0", kInfo, kLow, kLow},
+      {"steps behind it, and others complain",
+       [](Pile& p) {
+         p.root(rank_exception, "KeyError").rank(3);
+         p.cascade().rank(1);
+         p.context("last_step");
+         p.input.events.back().line = 90;
+       },
+       "rank_exception", "rank:3"},
       {"an exception, no stamps, and the end",
        [](Pile& p) {
          p.root(rank_exception, "ConnectionError").rank(0);
