@@ -76,8 +76,8 @@ class SourceReader {
       out_.blind.push_back({name_, "an archive inside an archive is not opened", true});
     }
     if (seen == TraceFile::ras) kind_ = Kind::ras;
-    const bool text =
-        seen == TraceFile::log || seen == TraceFile::unknown || seen == TraceFile::hosts;
+    const bool text = seen == TraceFile::empty || seen == TraceFile::log ||
+                      seen == TraceFile::unknown || seen == TraceFile::hosts;
     if (text && !looks_like_text(held_)) {
       out_.blind.push_back({name_, "no text: not read", false});
     } else if (text) {

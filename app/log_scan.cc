@@ -129,6 +129,8 @@ void LogScan::State::first_bytes(std::string_view text) {
 void LogScan::State::bytes(std::string_view text) {
   if (!begun) {
     if (Utf16Decoder::begins(text)) utf16.emplace();
+    const auto order = Utf16Decoder::big_endian_without_mark(text.substr(0, kStampBytes));
+    if (order) utf16.emplace(*order);
   }
   std::string decoded;
   if (utf16) {
@@ -310,7 +312,7 @@ ScannedLog LogScan::finish() {
 
 bool looks_like_text(std::string_view head) {
   head = head.substr(0, 64 * 1024);
-  if (Utf16Decoder::begins(head) || head.empty()) return true;
+  if (Utf16Decoder::begins(head) || Utf16Decoder::big_endian_without_mark(head)) return true;
   for (const std::string_view magic : {"\x7f"
                                        "ELF",
                                        "\x89PNG", "%PDF", "SQLite format"}) {
@@ -323,7 +325,7 @@ bool looks_like_text(std::string_view head) {
   const auto zeros = std::count(head.begin(), head.end(), '\0');
   const auto text = static_cast<std::ptrdiff_t>(head.size()) - zeros;
   // Programs and numbers have strange bytes everywhere; a hole of zeros in a log has none.
-  return text > 0 && strange * 50 <= text && (strange == 0 || zeros * 10 <= text);
+  return head.empty() || (text > 0 && strange * 50 <= text && (strange == 0 || zeros * 10 <= text));
 }
 
 }  // namespace muster

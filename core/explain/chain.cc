@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/limits.h"
+#include "base/timestamp.h"
 #include "core/explain/usual_actions.h"
 
 namespace muster {
@@ -16,8 +17,24 @@ namespace {
 constexpr std::size_t kOwnLines = 6;
 constexpr std::size_t kFactLines = 5;
 
-Evidence evidence_of(const LogEvent& event, std::string_view mark) {
-  std::string text = mark.empty() ? event.text : fmt::format("[{}] {}", mark, event.text);
+// "03:11:40 n12 rank 3, consequence": when and where, as far as the line or its log tells, and what
+// it is. Where many said it, the first of them stands for all.
+std::string heading(const Scene& scene, std::size_t i, std::string_view mark, bool many) {
+  std::string out;
+  const auto add = [&out](std::string_view word) {
+    out += (out.empty() ? "" : " ") + std::string(word);
+  };
+  if (const auto at = scene.clock().own(i)) add(format_clock(*at));
+  if (!many && !scene.host(i).empty()) add(scene.host(i));
+  if (!many && scene.rank(i)) add(fmt::format("rank {}", *scene.rank(i)));
+  if (!mark.empty()) out += (out.empty() ? "" : ", ") + std::string(mark);
+  return out;
+}
+
+Evidence evidence_of(const Scene& scene, std::size_t i, std::string_view mark, bool many = false) {
+  const LogEvent& event = scene.event(i);
+  const std::string head = heading(scene, i, mark, many);
+  std::string text = head.empty() ? event.text : fmt::format("[{}] {}", head, event.text);
   if (text.size() > limits::kEvidenceChars) text.resize(limits::kEvidenceChars);
   return {event.source, event.line, std::move(text)};
 }
@@ -42,7 +59,7 @@ void add_own(const Scene& scene, const Claim& claim, Finding& finding) {
     // Two of a kind are shown, the rest is a number.
     if (told[text] > 2 && !done.insert(text).second) continue;
     finding.evidence.push_back(evidence_of(
-        scene.event(i), told[text] > 2 ? fmt::format("{} lines of this kind", told[text]) : ""));
+        scene, i, told[text] > 2 ? fmt::format("{} lines of this kind", told[text]) : ""));
   }
 }
 
@@ -89,7 +106,8 @@ void add_consequences(const Scene& scene, const Claim& claim, Finding& finding) 
     } else if (shout.lines > 1) {
       mark += fmt::format(", {} lines", shout.lines);
     }
-    finding.evidence.push_back(evidence_of(scene.event(shout.first), mark));
+    const bool many = shout.ranks.size() > 1 || shout.hosts.size() > 1;
+    finding.evidence.push_back(evidence_of(scene, shout.first, mark, many));
   }
 }
 

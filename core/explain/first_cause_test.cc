@@ -267,7 +267,7 @@ TEST(FirstCause, SilentRanksConfirmTheHost) {
   EXPECT_NE(first.summary.find("rank 18"), std::string::npos) << first.summary;
   EXPECT_NE(first.summary.find("ranks 16 to 23"), std::string::npos) << first.summary;
   ASSERT_EQ(first.evidence.size(), 2u);
-  EXPECT_EQ(first.evidence[1].text, "[consequence, 24 ranks] timed out");
+  EXPECT_EQ(first.evidence[1].text, "[00:30:10, consequence, 24 ranks] timed out");
 }
 
 TEST(FirstCause, WhatAllRanksSayAccusesNone) {

@@ -47,11 +47,11 @@ constexpr RuleRow kRows[] = {
     RuleRow{"cuda_oom_driver", "CUDA_ERROR_OUT_OF_MEMORY", "CUDA_ERROR_OUT_OF_MEMORY", C::gpu_oom,
             root, K::none, "", "an allocation failed on the GPU", kLessMemory, A::reduce_memory,
             A::restart_from_checkpoint},
-    RuleRow{
-        "xla_oom", "RESOURCE_EXHAUSTED",
-        R"(RESOURCE_EXHAUSTED: .*Out of memory (?:while trying to allocate|allocating) (?P<bytes>\d+))",
-        C::gpu_oom, root, K::none, "", "an allocation of {bytes} bytes failed on the GPU",
-        kLessMemory, A::reduce_memory, A::restart_from_checkpoint},
+    RuleRow{"xla_oom", "RESOURCE_EXHAUSTED",
+            R"(RESOURCE_EXHAUSTED: .*Out of memory (?:while trying to allocate|allocating) (?P)"
+            R"(<bytes>\d+))",
+            C::gpu_oom, root, K::none, "", "an allocation of {bytes} bytes failed on the GPU",
+            kLessMemory, A::reduce_memory, A::restart_from_checkpoint},
     RuleRow{"library_oom", "STATUS_ALLOC_FAILED",
             R"(CU(?:BLAS|DNN|SPARSE|SOLVER)_STATUS_ALLOC_FAILED)", C::gpu_oom, root, K::none, "",
             "a CUDA library got no GPU memory", kLessMemory, A::reduce_memory,
@@ -162,11 +162,11 @@ constexpr RuleRow kRows[] = {
             "CUDA error: device-side assert triggered", C::rank_exception, root, K::none, "",
             "an assertion in a GPU kernel failed, mostly an index beyond its table", kFindKernel,
             A::fix_code, A::fix_data},
-    RuleRow{
-        "cuda_driver_fault", "CUDA_ERROR_",
-        R"((?P<what>CUDA_ERROR_(?:ILLEGAL_ADDRESS|LAUNCH_FAILED|MISALIGNED_ADDRESS|ILLEGAL_INSTRUCTION|ASSERT)))",
-        C::app_memory_fault, root, K::none, "", "a GPU kernel of the program failed: {what}",
-        kFindKernel, A::fix_code, A::restart_from_checkpoint},
+    RuleRow{"cuda_driver_fault", "CUDA_ERROR_",
+            R"((?P<what>CUDA_ERROR_(?:ILLEGAL_ADDRESS|LAUNCH_FAILED|MISALIGNED_ADDRESS|ILLEGAL)"
+            R"(_INSTRUCTION|ASSERT)))",
+            C::app_memory_fault, root, K::none, "", "a GPU kernel of the program failed: {what}",
+            kFindKernel, A::fix_code, A::restart_from_checkpoint},
     RuleRow{"cuda_unknown", "CUDA error: unknown error", "CUDA error: unknown error",
             C::undetermined, root, K::none, "", "the driver gave up on the GPU without a reason",
             "look at the kernel log of the host for an Xid", A::collect_evidence, A::none,

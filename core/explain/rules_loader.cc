@@ -30,17 +30,17 @@ constexpr RuleRow kRows[] = {
             C::host_oom_killed, root, K::process, "{pid}",
             "loader worker {pid} was killed, most likely because the host had no memory left",
             kLessMemory, A::reduce_memory, A::raise_limit},
-    RuleRow{
-        "loader_terminated", "killed by signal: Terminated",
-        R"(DataLoader worker \(pid (?P<pid>\d{1,10})\) is killed by signal: (?:Terminated|Hangup|Interrupt))",
-        C::external_stop, teardown, K::none, "", "loader worker {pid} was told to end"},
-    RuleRow{
-        "loader_crashed", "is killed by signal: ",
-        R"(DataLoader worker \(pid (?P<pid>\d{1,10})\) is killed by signal: (?P<signal>[A-Z][\w ]{1,40}))",
-        C::loader_worker_crashed, root, K::process, "{pid}",
-        "loader worker {pid} crashed ({signal})",
-        "look for a decoder in native code; try num_workers=0 on the same data", A::fix_code,
-        A::fix_data},
+    RuleRow{"loader_terminated", "killed by signal: Terminated",
+            R"(DataLoader worker \(pid (?P<pid>\d{1,10})\) is killed by signal: (?:Terminated|)"
+            R"(Hangup|Interrupt))",
+            C::external_stop, teardown, K::none, "", "loader worker {pid} was told to end"},
+    RuleRow{"loader_crashed", "is killed by signal: ",
+            R"(DataLoader worker \(pid (?P<pid>\d{1,10})\) is killed by signal: (?P<signal>[A-)"
+            R"(Z][\w ]{1,40}))",
+            C::loader_worker_crashed, root, K::process, "{pid}",
+            "loader worker {pid} crashed ({signal})",
+            "look for a decoder in native code; try num_workers=0 on the same data", A::fix_code,
+            A::fix_data},
     RuleRow{
         "loader_crashed_inside", "encountered in worker",
         R"(Unexpected (?P<signal>segmentation fault|floating-point exception|illegal instruction))"

@@ -50,13 +50,13 @@ constexpr RuleRow kRows[] = {
             "start nvidia-fabricmanager in the version of the driver", A::start_service,
             A::recheck},
     // The error is sticky: the process had it before NCCL met it.
-    RuleRow{
-        "nccl_sticky_cuda_error", "Cuda failure",
-        R"(Cuda failure (?:\d+ )?'(?P<what>device-side assert triggered|an illegal memory)"
-        R"( access[^']*|unspecified launch failure|misaligned address|an illegal instruction[^']*))",
-        C::app_memory_fault, cascade, K::none, "",
-        "NCCL met a CUDA error that the process had before: {what}",
-        "look for the first CUDA error of this process", A::fix_code},
+    RuleRow{"nccl_sticky_cuda_error", "Cuda failure",
+            R"(Cuda failure (?:\d+ )?'(?P<what>device-side assert triggered|an illegal memory)"
+            R"( access[^']*|unspecified launch failure|misaligned address|an illegal instructi)"
+            R"(on[^']*))",
+            C::app_memory_fault, cascade, K::none, "",
+            "NCCL met a CUDA error that the process had before: {what}",
+            "look for the first CUDA error of this process", A::fix_code},
     RuleRow{"nccl_cuda_teardown", "Cuda failure",
             R"(Cuda failure (?:\d+ )?'(?:driver shutting down|context is destroyed))",
             C::undetermined, teardown, K::none, "", "CUDA was ending already"},

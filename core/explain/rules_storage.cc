@@ -67,12 +67,12 @@ constexpr RuleRow kRows[] = {
             root, K::host, "{server}", "{server} dropped this client",
             "look at the network between them, then at the server", A::repair_storage,
             A::restart_from_checkpoint},
-    RuleRow{
-        "lustre_failed", "LustreError: ",
-        R"(LustreError: .*operation (?P<operation>\w+) to node (?P<server>\S{1,255}) failed: rc = -)"
-        R"((?:107|108|110|5))",
-        C::storage_server_lost, confirmation, K::host, "{server}",
-        "{server} did not take {operation}", "look at that server", A::repair_storage},
+    RuleRow{"lustre_failed", "LustreError: ",
+            R"(LustreError: .*operation (?P<operation>\w+) to node (?P<server>\S{1,255}) faile)"
+            R"(d: rc = -)"
+            R"((?:107|108|110|5))",
+            C::storage_server_lost, confirmation, K::host, "{server}",
+            "{server} did not take {operation}", "look at that server", A::repair_storage},
     RuleRow{"gpfs_left", "membership in cluster", "Lost membership in cluster",
             C::storage_server_lost, root, K::none, "", "this host lost the GPFS cluster",
             "look at its network to the quorum nodes", A::repair_storage,

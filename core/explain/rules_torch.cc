@@ -17,11 +17,11 @@ constexpr std::string_view kFirstError = "look for the first error of the rank b
 
 constexpr RuleRow kRows[] = {
     // Ports.
-    RuleRow{
-        "c10d_port_in_use", "ddress already in use",
-        R"(failed to (?:bind|listen) (?:to|on) (?P<address>\S{1,128}):(?P<port>\d{1,5}) \(errno: 98)",
-        C::port_in_use, root, K::port, "{port}", "port {port} is held by another process",
-        kFreePort, A::stop_process, A::fix_config},
+    RuleRow{"c10d_port_in_use", "ddress already in use",
+            R"(failed to (?:bind|listen) (?:to|on) (?P<address>\S{1,128}):(?P<port>\d{1,5}) \()"
+            R"(errno: 98)",
+            C::port_in_use, root, K::port, "{port}", "port {port} is held by another process",
+            kFreePort, A::stop_process, A::fix_config},
     // Not the number of a line of code: that is followed by "]".
     RuleRow{"port_in_use", "ddress already in use",
             R"([,:] ?(?P<port>\d{4,5})[):'" ].{0,60}[aA]ddress already in use)", C::port_in_use,
@@ -37,35 +37,36 @@ constexpr RuleRow kRows[] = {
             "", "the store could not listen", kFreePort, A::stop_process, A::fix_config},
 
     // Reaching the store. Refused: nobody listens there yet, or any more.
-    RuleRow{
-        "c10d_no_route", "The client socket",
-        R"(client socket has failed to connect to \[?(?P<peer>[^\]\s]{1,255})\]?:(?P<port>\d{1,5}) )"
-        R"(\(errno: (?:113|101) - (?P<error>[^)]{1,80})\))",
-        C::no_route, root, K::none, "", "{peer} cannot be reached ({error})",
-        "compare MASTER_ADDR with the addresses of that host, and look at the firewall",
-        A::fix_network, A::fix_config},
-    RuleRow{
-        "c10d_retry", "The client socket",
-        R"(client socket has failed to connect to \[?(?P<peer>[^\]\s]{1,255})\]?:(?P<port>\d{1,5}) )"
-        R"(\(errno: (?:111|110) )",
-        C::no_route, context, K::none, "", "nobody listens at {peer}:{port} yet"},
+    RuleRow{"c10d_no_route", "The client socket",
+            R"(client socket has failed to connect to \[?(?P<peer>[^\]\s]{1,255})\]?:(?P<port>)"
+            R"(\d{1,5}) )"
+            R"(\(errno: (?:113|101) - (?P<error>[^)]{1,80})\))",
+            C::no_route, root, K::none, "", "{peer} cannot be reached ({error})",
+            "compare MASTER_ADDR with the addresses of that host, and look at the firewall",
+            A::fix_network, A::fix_config},
+    RuleRow{"c10d_retry", "The client socket",
+            R"(client socket has failed to connect to \[?(?P<peer>[^\]\s]{1,255})\]?:(?P<port>)"
+            R"(\d{1,5}) )"
+            R"(\(errno: (?:111|110) )",
+            C::no_route, context, K::none, "", "nobody listens at {peer}:{port} yet"},
     RuleRow{"c10d_connect_timeout", "client socket has timed out after",
             R"(client socket has timed out after (?P<ms>\d+) ?ms while trying to connect to \()"
             R"((?P<peer>[^,]{1,255}), (?P<port>\d{1,5})\))",
             C::no_route, cascade, K::none, "", "{peer}:{port} did not answer for {ms} ms",
             "see whether rank 0 came up there, then MASTER_ADDR, MASTER_PORT and the firewall",
             A::collect_evidence, A::fix_network},
-    RuleRow{
-        "c10d_name_unknown", "network addresses of (",
-        R"(IPv4 network addresses of \((?P<peer>[^,]{1,255}), (?P<port>\d{1,5})\) cannot be retrieved)",
-        C::no_route, root, K::config, "MASTER_ADDR", "nobody knows the address of {peer}",
-        "correct MASTER_ADDR, or the name service of the nodes", A::fix_config, A::fix_network},
-    RuleRow{
-        "c10d_clients_missing", "clients joined",
-        R"(Timed out after (?P<seconds>\d+) seconds waiting for clients\. (?P<joined>\d+)/(?P<of>\d+) clients joined)",
-        C::undetermined, cascade, K::none, "", "only {joined} of {of} processes came to the store",
-        "look for errors of the processes that did not come", A::collect_evidence, A::none,
-        Severity::critical},
+    RuleRow{"c10d_name_unknown", "network addresses of (",
+            R"(IPv4 network addresses of \((?P<peer>[^,]{1,255}), (?P<port>\d{1,5})\) cannot b)"
+            R"(e retrieved)",
+            C::no_route, root, K::config, "MASTER_ADDR", "nobody knows the address of {peer}",
+            "correct MASTER_ADDR, or the name service of the nodes", A::fix_config, A::fix_network},
+    RuleRow{"c10d_clients_missing", "clients joined",
+            R"(Timed out after (?P<seconds>\d+) seconds waiting for clients\. (?P<joined>\d+)/)"
+            R"((?P<of>\d+) clients joined)",
+            C::undetermined, cascade, K::none, "",
+            "only {joined} of {of} processes came to the store",
+            "look for errors of the processes that did not come", A::collect_evidence, A::none,
+            Severity::critical},
 
     // A store whose host has gone, and what hangs on it.
     RuleRow{"store_recv", "recvValue", R"(recvValue(?:WithTimeout)? failed)", C::undetermined,
@@ -144,29 +145,29 @@ constexpr RuleRow kRows[] = {
     RuleRow{"elastic_forced", "forcefully exiting via",
             R"([uU]nable to shutdown process (?P<pid>\d{1,10}) via)", C::undetermined, teardown,
             K::none, "", "worker {pid} did not end when told to"},
-    RuleRow{
-        "elastic_segfault", "failed (exitcode: ",
-        R"(failed \(exitcode: -(?P<signal>4|8|11)\) local_rank: (?P<local>\d{1,4}) \(pid: (?P<pid>\d{1,10})\))",
-        C::rank_exception, root, K::process, "{pid}", "worker {pid} crashed (signal {signal})",
-        "look at its core file or run it with faulthandler", A::fix_code,
-        A::restart_from_checkpoint},
-    RuleRow{
-        "elastic_bus_error", "failed (exitcode: ",
-        R"(failed \(exitcode: -(?P<signal>7)\) local_rank: (?P<local>\d{1,4}) \(pid: (?P<pid>\d{1,10})\))",
-        C::undetermined, root, K::process, "{pid}", "worker {pid} ended by a bus error",
-        "see df /dev/shm and the file system of memory-mapped files", A::collect_evidence,
-        A::raise_limit, Severity::critical},
-    RuleRow{
-        "elastic_killed", "failed (exitcode: ",
-        R"(failed \(exitcode: -(?P<signal>9)\) local_rank: (?P<local>\d{1,4}) \(pid: (?P<pid>\d{1,10})\))",
-        C::undetermined, root, K::process, "{pid}", "worker {pid} was killed from outside",
-        "see the kernel log of its host for an OOM kill", A::collect_evidence, A::none,
-        Severity::critical},
-    RuleRow{
-        "elastic_exit", "failed (exitcode: ",
-        R"(failed \(exitcode: (?P<code>-?\d{1,3})\) local_rank: (?P<local>\d{1,4}) \(pid: (?P<pid>\d{1,10})\))",
-        C::rank_exception, teardown, K::none, "", "worker {pid} ended with {code}",
-        "its own last lines say why"},
+    RuleRow{"elastic_segfault", "failed (exitcode: ",
+            R"(failed \(exitcode: -(?P<signal>4|8|11)\) local_rank: (?P<local>\d{1,4}) \(pid: )"
+            R"((?P<pid>\d{1,10})\))",
+            C::rank_exception, root, K::process, "{pid}", "worker {pid} crashed (signal {signal})",
+            "look at its core file or run it with faulthandler", A::fix_code,
+            A::restart_from_checkpoint},
+    RuleRow{"elastic_bus_error", "failed (exitcode: ",
+            R"(failed \(exitcode: -(?P<signal>7)\) local_rank: (?P<local>\d{1,4}) \(pid: (?P<p)"
+            R"(id>\d{1,10})\))",
+            C::undetermined, root, K::process, "{pid}", "worker {pid} ended by a bus error",
+            "see df /dev/shm and the file system of memory-mapped files", A::collect_evidence,
+            A::raise_limit, Severity::critical},
+    RuleRow{"elastic_killed", "failed (exitcode: ",
+            R"(failed \(exitcode: -(?P<signal>9)\) local_rank: (?P<local>\d{1,4}) \(pid: (?P<p)"
+            R"(id>\d{1,10})\))",
+            C::undetermined, root, K::process, "{pid}", "worker {pid} was killed from outside",
+            "see the kernel log of its host for an OOM kill", A::collect_evidence, A::none,
+            Severity::critical},
+    RuleRow{"elastic_exit", "failed (exitcode: ",
+            R"(failed \(exitcode: (?P<code>-?\d{1,3})\) local_rank: (?P<local>\d{1,4}) \(pid: )"
+            R"((?P<pid>\d{1,10})\))",
+            C::rank_exception, teardown, K::none, "", "worker {pid} ended with {code}",
+            "its own last lines say why"},
     RuleRow{"elastic_child_failed", "ChildFailedError", R"(\bChildFailedError\b)", C::undetermined,
             teardown, K::none, "", "the launcher sums up which workers failed"},
     RuleRow{"elastic_no_error_file", "no error file defined", "no error file defined for parent",
@@ -225,13 +226,13 @@ constexpr RuleRow kRows[] = {
             K::none, "", "the flight recorder's dump of this rank is missing or without stacks"},
 
     // Ranks that do not do the same.
-    RuleRow{
-        "fsdp_order_across", "Forward order differs across",
-        R"(Forward order differs across ranks: rank (?P<first>\d+) is all-gathering (?P<count>\d+) )"
-        R"(parameters while rank (?P<other>\d+))",
-        C::collective_mismatch, root, K::none, "",
-        "ranks {first} and {other} run their layers in another order",
-        "make the forward pass the same on all ranks", A::fix_code},
+    RuleRow{"fsdp_order_across", "Forward order differs across",
+            R"(Forward order differs across ranks: rank (?P<first>\d+) is all-gathering (?P<co)"
+            R"(unt>\d+) )"
+            R"(parameters while rank (?P<other>\d+))",
+            C::collective_mismatch, root, K::none, "",
+            "ranks {first} and {other} run their layers in another order",
+            "make the forward pass the same on all ranks", A::fix_code},
     RuleRow{"fsdp_order_other", "Forward order differs across",
             "Forward order differs across ranks", C::collective_mismatch, root, K::none, "",
             "ranks run their layers in another order",
@@ -262,12 +263,12 @@ constexpr RuleRow kRows[] = {
             "use find_unused_parameters, or make all outputs part of the loss", A::fix_code},
 
     // Numbers.
-    RuleRow{
-        "nan_forward", "found NaN",
-        R"(found NaN in (?P<where>[\w ]{1,60}?)\.? Device: (?P<device>\d{1,3}), iteration:? (?P<step>\d{1,12}))",
-        C::rank_exception, root, K::none, "", "{where} gave NaN at iteration {step}",
-        "if it returns at the same step, use an older checkpoint", A::step_back_checkpoint,
-        A::collect_evidence},
+    RuleRow{"nan_forward", "found NaN",
+            R"(found NaN in (?P<where>[\w ]{1,60}?)\.? Device: (?P<device>\d{1,3}), iteration:)"
+            R"(? (?P<step>\d{1,12}))",
+            C::rank_exception, root, K::none, "", "{where} gave NaN at iteration {step}",
+            "if it returns at the same step, use an older checkpoint", A::step_back_checkpoint,
+            A::collect_evidence},
     RuleRow{"nan_loss", "oss is ",
             R"(\b[lL]oss is (?:nan|NaN|inf|Inf|-inf)(?:[.! ]*$|, stopping| (?:at|in|on) ))",
             C::rank_exception, root, K::none, "", "the loss became NaN or infinite",

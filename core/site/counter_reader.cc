@@ -68,8 +68,18 @@ std::optional<PortCounter> arrow_row(std::string_view line) {
                      static_cast<double>(*after)};
 }
 
+// "# host n07 (rank 1) mlx5_1 before after" -> "n07"
+std::string host_in(std::string_view line) {
+  const auto words = words_of(line, 16);
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+    if (words[i] == "host" || words[i] == "node") return std::string(words[i + 1].substr(0, 253));
+  }
+  return "";
+}
+
 void read_pairs(SiteText& text) {
   Port port;
+  std::string host;
   bool table = false;
   for (std::size_t i = 0; i < text.lines().size(); ++i) {
     const std::string_view line = trim(text.line(i));
@@ -86,12 +96,13 @@ void read_pairs(SiteText& text) {
     if (row) {
       row->device = port.device;
       row->port = port.number;
-      text.add(i, std::move(*row));
+      text.add(i, std::move(*row), host);
       continue;
     }
     const bool heading = line.find("before") != std::string_view::npos &&
                          line.find("after") != std::string_view::npos;
-    if (heading && words.size() == 3) table = true;
+    if (heading) table = words.size() == 3 || line.starts_with('#');
+    if (heading) host = host_in(line);
     if (const auto found = port_in(line);
         found && (heading || line.starts_with('#') || words.size() <= 4)) {
       port = *found;

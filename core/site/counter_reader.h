@@ -6,7 +6,8 @@ namespace muster {
 
 // Counters of an adapter's port at two times:
 //
-//   # before -> after, mlx5_2 port 1                  a heading with "DEVICE port N" or DEVICE/N
+//   # before -> after, mlx5_2 port 1                  a heading with "DEVICE port N" or DEVICE/N,
+//   # host n07 (rank 1) mlx5_2 before after           and maybe the host
 //   symbol_error 0 -> 4                               also "symbol_error: 0 -> 4"
 //
 //   counter  before  after                            a table

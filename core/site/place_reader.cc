@@ -38,7 +38,9 @@ std::vector<Span> ranks_of(std::string_view text) {
 bool is_address(std::string_view text) {
   const bool four = std::count(text.begin(), text.end(), '.') == 3 &&
                     text.find_first_not_of("0123456789.") == std::string_view::npos;
-  const bool six = std::count(text.begin(), text.end(), ':') >= 2 &&
+  // Not the time of day: that has two colons and no pair of them.
+  const bool six = (std::count(text.begin(), text.end(), ':') == 7 ||
+                    text.find("::") != std::string_view::npos) &&
                    text.find_first_not_of("0123456789abcdefABCDEF:.") == std::string_view::npos;
   return text.size() >= 3 && text.size() <= 45 && (four || six);
 }
@@ -88,6 +90,19 @@ struct Note {
   std::vector<std::pair<std::int32_t, std::string>> gpus;  // rank and its PCI address
 };
 
+// "3 n01" and "n01 0-7" say it without a word of ranks; "errors 3 4" is something else.
+bool is_bare_pair(std::string_view line) {
+  const auto words = plain_words(line);
+  if (words.size() != 2) return false;
+  const bool range = words[1].find_first_of("-,") != std::string_view::npos;
+  return !ranks_of(words[0]).empty() || (range && !ranks_of(words[1]).empty());
+}
+
+bool speaks_of_ranks(std::string_view line) {
+  return contains_ignoring_case(line, "rank") || line.find("->") != std::string_view::npos ||
+         line.find("=>") != std::string_view::npos || line.find(": ") != std::string_view::npos;
+}
+
 // Nothing where a word is left that says neither.
 std::optional<Note> read_note(std::string_view line) {
   Note out;
@@ -128,6 +143,14 @@ std::optional<Note> read_note(std::string_view line) {
   return out;
 }
 
+// "rank,host", "Rank  Node"
+bool is_heading(std::string_view line) {
+  const std::string low = to_lower(line.substr(0, 64));
+  return low.starts_with("rank") &&
+         (low.find("host") != low.npos || low.find("node") != low.npos) &&
+         low.find_first_of("0123456789") == low.npos;
+}
+
 void add_note(SiteText& text, std::size_t index, const Note& note) {
   const std::string host = note.names.empty() ? note.address : note.names.front();
   if (!note.address.empty()) {
@@ -160,11 +183,11 @@ void read_places(SiteText& text) {
                                        is_host(trim(std::string_view(commas).substr(0, comma))))) {
       commas[comma] = ' ';
     }
-    const bool heading = std::exchange(first, false) && plain_words(commas).size() >= 2 &&
-                         equals_ignoring_case(plain_words(commas).front(), "rank");
+    const bool heading = std::exchange(first, false) && is_heading(line);
     auto note = read_note(commas);
     if (!note && heading) continue;
     if (!note) return;
+    if (!note->ranks.empty() && !speaks_of_ranks(line) && !is_bare_pair(commas)) return;
     found.emplace_back(i, std::move(*note));
   }
   if (found.empty()) return;
