@@ -40,6 +40,10 @@ inline constexpr std::chrono::seconds kConfigPatience{5};
 // rank has a handful of groups), and a job of 16,384 ranks says four things each with room.
 inline constexpr std::size_t kWitnessesOfRank = 16;
 inline constexpr std::size_t kWitnesses = 131072;
+// Ranks of one job that notes, settings and lines may name: sixteen times the largest jobs known.
+inline constexpr std::int32_t kRanks = 1 << 18;
+// Of all maps of ranks to hosts together, each rank as often as a map names it.
+inline constexpr std::size_t kRankPlaces = 1 << 20;
 // Notes of one log: each is a sentence for people.
 inline constexpr std::size_t kNotesOfLog = 16;
 // Events of one kernel log, and of one kind, code, part and process in it: a single GPU wrote
@@ -49,8 +53,8 @@ inline constexpr std::size_t kKernelEventsOfPart = 16;
 // Tracebacks that are open at one time in a log: one for each rank that writes into it.
 inline constexpr std::size_t kOpenTracebacks = 16384;
 // Rules of `explain`, built in and a user's (each failure met gets one: hundreds in years), one
-// pattern of them, and one word that it takes from a line (a path is 4,096 bytes at most, and rarely
-// 200).
+// pattern of them, and one word that it takes from a line (a path is 4,096 bytes at most, and
+// rarely 200).
 inline constexpr std::size_t kRules = 4096;
 inline constexpr std::size_t kRulePatternBytes = 4096;
 inline constexpr std::size_t kRuleWordBytes = 512;

@@ -43,6 +43,13 @@ void name_ranks(const Scene& scene, Claim& claim) {
   for (const std::size_t i : first) {
     if (scene.rank(i)) ranks.insert(*scene.rank(i));
   }
+  // Its first line may not say whose it is; one that says so later speaks for it, if it is alone.
+  if (ranks.empty()) {
+    for (const std::size_t i : claim.events) {
+      if (scene.rank(i)) ranks.insert(*scene.rank(i));
+    }
+    if (ranks.size() > 1) ranks.clear();
+  }
   if (ranks.size() > kRanksByChance) {
     claim.culprits = {{CulpritKind::unknown, ""}};
     claim.cap(Confidence::medium);

@@ -193,6 +193,32 @@ TEST(ExplainProperty, TheAnswerStaysAndNobodyInnocentIsNamed) {
   }
 }
 
+std::string told(const Explanation& answer) {
+  std::string out;
+  for (const Finding& f : answer.findings) {
+    out += f.summary + '\n';
+    for (const Evidence& e : f.evidence) out += e.source + ' ' + e.text + '\n';
+  }
+  return out;
+}
+
+TEST(ExplainProperty, TheOrderOfSourcesIsNothing) {
+  for (unsigned seed = 0; seed < 40; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Draw draw(seed);
+    const int ranks = 16 << draw.below(3);
+    const int culprit = draw.below(ranks);
+    Job job;
+    add_fault(job, kFaults[draw.below(std::size(kFaults))], culprit);
+    add_victims(job, draw, ranks, culprit);
+    add_noise(job, draw, ranks);
+    shuffle_sources(job, draw);
+    const std::string once = told(explain(job.pile.input));
+    shuffle_sources(job, draw);
+    EXPECT_EQ(told(explain(job.pile.input)), once);
+  }
+}
+
 TEST(ExplainProperty, VictimsAloneAccuseNobodySurely) {
   for (unsigned seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

@@ -8,6 +8,8 @@
 #include <string>
 #include <tuple>
 
+#include "base/text.h"
+
 namespace muster {
 namespace {
 
@@ -15,6 +17,10 @@ constexpr Duration kLate = std::chrono::minutes(1);
 constexpr Duration kHardwareLate = std::chrono::hours(1);
 constexpr Duration kWentOn = std::chrono::minutes(2);
 constexpr Duration kTogether = std::chrono::minutes(2);
+// More than a rank prints between the death of another and its own.
+constexpr std::uint64_t kLinesOn = 20;
+// Longer than any step and what leads up to it.
+constexpr Duration kWorkedOn = std::chrono::minutes(30);
 
 bool can_stop(const Claim& claim) {
   if (claim.follows) return false;
@@ -45,16 +51,61 @@ bool is_late(const Scene& scene, const Claim& claim, const Waits& waits) {
   return false;
 }
 
+// Nothing that a dying run prints comes behind it.
+bool is_last_complaint(const Scene& scene, std::size_t event) {
+  return std::none_of(scene.sorted().begin(), scene.sorted().end(), [&](std::size_t i) {
+    const EventRole role = scene.role(i);
+    const bool complaint =
+        role == EventRole::root || role == EventRole::cascade || role == EventRole::teardown;
+    return complaint && i != event && scene.clock().order(i, event) != Order::before;
+  });
+}
+
+// A step many lines behind it in one log, where nobody complains any more.
+bool steps_behind(const Scene& scene, std::size_t event, std::size_t step) {
+  const LogEvent& a = scene.event(event);
+  const LogEvent& b = scene.event(step);
+  return b.rule == "progress:last_step" && a.source == b.source && a.line && b.line &&
+         *b.line >= *a.line + kLinesOn && is_last_complaint(scene, event);
+}
+
+// Steps, saves or a restart behind it: the run did not end there.
 bool went_on(const Scene& scene, const Claim& claim) {
   if (claim.events.empty()) return false;
   for (const std::size_t i : scene.with_role(EventRole::context)) {
     const std::string& rule = scene.event(i).rule;
-    const bool progress = rule == "progress:last_step" || rule == "progress:restarted" ||
-                          rule == "progress:save_end" || rule == "progress:eval_end" ||
-                          rule == "progress:finished";
-    if (!progress || !scene.clock().before(claim.events.back(), i)) continue;
+    if (!rule.starts_with("progress:") || !scene.clock().before(claim.events.back(), i)) continue;
+    // A count or a step may come a moment late from another rank; a whole save or the end not.
+    if (rule == "progress:finished") return true;
+    if (steps_behind(scene, claim.events.back(), i)) return true;
     const auto gap = scene.clock().gap(claim.events.back(), i);
-    if (gap && *gap > kWentOn) return true;
+    const bool news = rule == "progress:last_step" || rule == "progress:restarted" ||
+                      rule == "progress:save_end" || rule == "progress:eval_end";
+    if (news && gap && *gap > kWentOn) return true;
+  }
+  return false;
+}
+
+// All ranks still began collectives long after it.
+bool worked_on(const Scene& scene, const Claim& claim, const Waits& waits) {
+  if (claim.events.empty()) return false;
+  for (const std::size_t wait : waits.events) {
+    const auto ran = parse_int(scene.event(wait).word("ran_ms"));
+    const auto gap = scene.clock().gap(claim.events.back(), wait);
+    if (!ran || *ran < 0 || !gap || *gap > std::chrono::hours(24 * 30)) return false;
+    if (*gap - std::chrono::milliseconds(*ran) < kWorkedOn) return false;
+  }
+  return !waits.events.empty();
+}
+
+// Others complained of a peer well before it: it may be what they complained of, or follow from it.
+bool complained_before(const Scene& scene, const Claim& claim) {
+  if (claim.events.empty() || layer_of(claim.cause) < Layer::program) return false;
+  for (const std::size_t i : scene.with_role(EventRole::cascade)) {
+    if (scene.event(i).word("peer").empty()) continue;
+    if (!scene.clock().before(i, claim.events.front())) continue;
+    const auto gap = scene.clock().gap(i, claim.events.front());
+    if (gap && *gap > kLate && *gap < kHardwareLate) return true;
   }
   return false;
 }
@@ -143,17 +194,37 @@ Claim undetermined_of(const std::vector<Claim*>& both) {
   return out;
 }
 
+// An error that the run got over is worth a look, and no reason to stop anything.
+void survived(Claim& claim) {
+  if (claim.join == "restart_loop" || claim.cause == Cause::external_stop) return;
+  const std::string what = claim.what;
+  claim.become(Cause::undetermined, "first_cause");
+  claim.severity = Severity::info;
+  claim.confidence = Confidence::low;
+  claim.what = what + "; the run went on behind it";
+  claim.actions = {Action::watch};
+  claim.next = "nothing now; look at it if it comes again";
+}
+
 // The one that is first, with what is left of its confidence; absent: nothing can stop a run.
 std::optional<Claim> first_stop(const Scene& scene, const Waits& waits,
                                 std::vector<Claim>& claims) {
   std::vector<Claim*> standing;
   for (Claim& claim : claims) {
     if (!can_stop(claim)) continue;
+    const bool hardware = layer_of(claim.cause) == Layer::hardware;
     if (is_late(scene, claim, waits)) {
       claim.follows = true;
-    } else {
+    } else if (!worked_on(scene, claim, waits)) {
+      standing.push_back(&claim);
+    } else if (hardware) {
+      // Its host may keep another zone: a lost GPU is lost, whenever that was.
+      claim.cap(is_gpu_fault(claim.cause) ? Confidence::medium : Confidence::low);
       standing.push_back(&claim);
     }
+  }
+  for (Claim* claim : standing) {
+    if (complained_before(scene, *claim)) claim->cap(Confidence::low);
   }
   if (standing.empty()) return std::nullopt;
   std::sort(standing.begin(), standing.end(),
@@ -184,6 +255,7 @@ std::optional<Claim> first_stop(const Scene& scene, const Waits& waits,
   if (first.size() > 1 && elsewhere) return undetermined_of(first);
   Claim out = *first.front();
   if (contested) out.cap(Confidence::medium);
+  if (layer_of(out.cause) > Layer::hardware && went_on(scene, out)) survived(out);
   first.front()->follows = true;  // it stands in front now
   return out;
 }

@@ -59,6 +59,8 @@ TEST(FirstCause, NothingToExplain) {
       {"ends alone",
        [](Pile& p) { p.line("end", undetermined, EventRole::teardown, "Sending SIGTERM"); },
        "evidence_missing", "", kInfo, kLow, kLow},
+      {"only those who lost another", [](Pile& p) { p.cascade("ncclRemoteError").rank(4); },
+       "undetermined", "", kCritical, kLow, kLow},
       {"a killed process alone",
        [](Pile& p) {
          p.line("exit", undetermined, EventRole::teardown, "exit status")
@@ -180,6 +182,75 @@ TEST(FirstCause, DeeperWhereClocksDoNotTell) {
   });
 }
 
+TEST(FirstCause, WhatTheRunGotOver) {
+  run({
+      {"an exception that was handled",
+       [](Pile& p) {
+         p.root(rank_exception, "ConnectionError").rank(0).at(10);
+         p.context("last_step").at(5000);
+       },
+       "undetermined", "rank:0", kInfo, kLow, kLow},
+      {"steps long behind it, no stamps",
+       [](Pile& p) {
+         p.root(rank_exception, "ConnectionError").rank(0);
+         p.context("last_step");
+         p.input.events.back().line = 90;
+       },
+       "undetermined", "rank:0", kInfo, kLow, kLow},
+      {"steps behind it, and others complain",
+       [](Pile& p) {
+         p.root(rank_exception, "KeyError").rank(3);
+         p.cascade().rank(1);
+         p.context("last_step");
+         p.input.events.back().line = 90;
+       },
+       "rank_exception", "rank:3"},
+      {"an exception, no stamps, and the end",
+       [](Pile& p) {
+         p.root(rank_exception, "ConnectionError").rank(0);
+         p.context("finished");
+       },
+       "undetermined", "rank:0", kInfo, kLow, kLow},
+      {"a step a moment later of another rank",
+       [](Pile& p) {
+         p.root(rank_exception, "KeyError").rank(3).at(10);
+         p.context("last_step").at(14);
+       },
+       "rank_exception", "rank:3"},
+      {"a kill hours before the wait began",
+       [](Pile& p) {
+         p.source = "kern";
+         p.line("oom_kill", host_oom_killed, EventRole::root, "Killed process")
+             .host("n1")
+             .pid(7)
+             .word("process", "python3")
+             .at(10);
+         p.source = "job.log";
+         p.timeouts(0, 7, 20'000);
+       },
+       "host_oom_killed", "process:7", kCritical, kLow, kLow},
+      {"a GPU lost hours before, maybe by another zone",
+       [](Pile& p) {
+         lost(p, "n1", 10);
+         p.timeouts(0, 7, 8000);
+       },
+       "gpu_fell_off_bus", "gpu:n1/0000:3b:00.0", kCritical, kMedium, kMedium},
+      {"an exception hours before the wait began",
+       [](Pile& p) {
+         threw(p, 2, 10, "n1");
+         p.timeouts(0, 7, 20'000);
+       },
+       "collective_hang", ""},
+      {"complaints of a peer before",
+       [](Pile& p) {
+         p.fact(RankPlace{40, 47, "n5", ""});
+         p.cascade("retry exceeded").host("n1").at(10).word("peer", "n5");
+         p.root(watchdog_stuck, "stuck").rank(42).at(490);
+       },
+       "watchdog_stuck", "rank:42", kCritical, kLow, kLow},
+  });
+}
+
 TEST(FirstCause, SilentRanksConfirmTheHost) {
   Pile p;
   p.fact(RankPlace{16, 23, "n3", ""});
@@ -212,6 +283,12 @@ TEST(FirstCause, WhatAllRanksSayAccusesNone) {
          p.root(gpu_oom, "out of memory, 4 GiB").rank(9).at(5.2);
        },
        "gpu_oom", "rank:3 rank:9", kCritical, kMedium, kMedium},
+      {"whose it is, a later line says",
+       [](Pile& p) {
+         p.root(loader_worker_crashed, "Unexpected segmentation fault in worker");
+         p.root(loader_worker_crashed, "worker (pid 41) is killed by signal").rank(1);
+       },
+       "loader_worker_crashed", "rank:1", kCritical, kHigh},
       {"one first, others say another thing",
        [](Pile& p) {
          p.root(rank_exception, "KeyError: x").rank(3).at(5);

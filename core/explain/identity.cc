@@ -2,12 +2,11 @@
 
 #include <algorithm>
 
+#include "base/limits.h"
 #include "base/text.h"
 
 namespace muster {
 namespace {
-
-constexpr std::int32_t kRanksAtMost = 1 << 20;
 
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
@@ -61,7 +60,7 @@ std::string address_of(std::string_view peer) {
 Identity::Identity(const ExplainInput& input) {
   for (const LogSource& source : input.sources) {
     const std::string host = name(source.host);
-    if (!source.rank || *source.rank < 0 || *source.rank > kRanksAtMost) continue;
+    if (!source.rank || *source.rank < 0 || *source.rank > limits::kRanks) continue;
     ranks_.insert(*source.rank);
     world_ = std::max(world_.value_or(0), *source.rank + 1);
     if (!host.empty()) learn(host_of_rank_, *source.rank, host);
@@ -90,8 +89,9 @@ void Identity::take_fact(const SiteFact& fact) {
     learn(addresses_, to_lower(address->address), name(address->host));
   } else if (const auto* place = std::get_if<RankPlace>(&fact.value)) {
     const std::string on = name(place->host);
-    const std::int32_t last = std::min(place->last, kRanksAtMost);
+    const std::int32_t last = std::min(place->last, limits::kRanks);
     for (std::int32_t rank = std::max(place->first, 0); rank <= last; ++rank) {
+      if (++places_ > limits::kRankPlaces) return;
       ranks_.insert(rank);
       if (!on.empty()) learn(host_of_rank_, rank, on);
       if (place->first == place->last && !place->pci.empty()) {
@@ -101,7 +101,8 @@ void Identity::take_fact(const SiteFact& fact) {
   } else if (const auto* setting = std::get_if<Setting>(&fact.value)) {
     const std::string key = to_lower(setting->name);
     const auto value = parse_int(setting->value);
-    if ((key == "world_size" || key == "ntasks") && value && *value > 0 && *value < kRanksAtMost) {
+    if ((key == "world_size" || key == "ntasks") && value && *value > 0 &&
+        *value < limits::kRanks) {
       world_ = static_cast<std::int32_t>(*value);
     }
   }
@@ -113,10 +114,10 @@ void Identity::take_event(const LogEvent& event, const LogSource* source) {
   std::optional<std::int32_t> rank = event.rank;
   if (!rank && source != nullptr) rank = source->rank;
   const auto size = parse_int(event.word("nranks"));
-  if (size && *size > 1 && *size < kRanksAtMost) {
+  if (size && *size > 1 && *size < limits::kRanks) {
     world_ = std::max(world_.value_or(0), static_cast<std::int32_t>(*size));
   }
-  if (!rank || *rank < 0 || *rank > kRanksAtMost) return;
+  if (!rank || *rank < 0 || *rank > limits::kRanks) return;
   ranks_.insert(*rank);
   if (!event.host.empty()) learn(host_of_rank_, *rank, host);
   if (event.pid) learn(rank_of_process_, {*event.pid, host_key(host)}, *rank);

@@ -52,6 +52,7 @@ class Identity {
   std::map<std::pair<std::int64_t, std::string>, std::int32_t> rank_of_process_;  // by pid and host
   std::set<std::int32_t> ranks_;
   std::optional<std::int32_t> world_;
+  std::size_t places_ = 0;
 };
 
 }  // namespace muster

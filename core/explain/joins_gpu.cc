@@ -133,29 +133,30 @@ Culprit faulting_process(const Scene& scene, std::size_t i) {
   return {CulpritKind::unknown, ""};
 }
 
-void program_faults(const Scene& scene, std::vector<Claim>& claims) {
-  std::vector<std::size_t> faults;
-  for (const std::size_t i : scene.with_cause(Cause::app_memory_fault)) {
-    const bool tells = scene.role(i) == EventRole::root || scene.event(i).rule == "xid";
-    if (tells && scene.role(i) != EventRole::benign) faults.push_back(i);
-  }
-  if (faults.empty()) return;
-  std::erase_if(claims, [](const Claim& c) { return c.cause == Cause::app_memory_fault; });
+// What the kernel says of faults, as one claim.
+Claim fault_claim(const Scene& scene, const std::vector<std::size_t>& faults) {
   Claim claim = claim_of(scene, Cause::app_memory_fault, faults);
   claim.severity = Severity::info;
   claim.culprits = {faulting_process(scene, faults.front())};
   claim.join = "program_faults";
-  std::map<std::string, std::set<std::string>> gpus_of_host, gpus_of_program;
-  std::map<std::string, bool> unrecognised;
+  // A run that gave up waiting behind it was stopped by it.
+  for (const std::size_t i : scene.with_rule("collective_timeout")) {
+    if (scene.clock().before(faults.front(), i)) claim.severity = Severity::warning;
+  }
+  return claim;
+}
+
+// Faults of clients that the driver cannot name, on several GPUs of a host: what came first damaged
+// the state of all of them.
+bool contexts_lost(const Scene& scene, const std::vector<std::size_t>& faults, Claim& claim) {
+  std::map<std::string, std::set<std::string>> gpus_of_host;
+  std::set<std::string> unrecognised;
   for (const std::size_t i : faults) {
-    const std::string gpu = scene.host(i) + "/" + pci_of(scene.event(i));
-    gpus_of_host[scene.host(i)].insert(gpu);
-    const std::string_view program = scene.event(i).word("process");
-    if (!program.empty()) gpus_of_program[std::string(program)].insert(gpu);
-    if (scene.says(i, {"unrecognized_client"})) unrecognised[scene.host(i)] = true;
+    gpus_of_host[scene.host(i)].insert(pci_of(scene.event(i)));
+    if (scene.says(i, {"unrecognized_client"})) unrecognised.insert(scene.host(i));
   }
   for (const auto& [host, gpus] : gpus_of_host) {
-    if (!unrecognised[host] || gpus.size() < 2) continue;
+    if (!unrecognised.contains(host) || gpus.size() < 2) continue;
     const auto first = std::find_if(faults.begin(), faults.end(),
                                     [&](std::size_t i) { return scene.host(i) == host; });
     claim.severity = Severity::critical;
@@ -166,8 +167,17 @@ void program_faults(const Scene& scene, std::vector<Claim>& claims) {
         "clients that the driver cannot name follow";
     claim.next = "reboot the node before it is used again; the GPUs themselves are not suspect";
     claim.cap(Confidence::medium);
-    claims.push_back(std::move(claim));
-    return;
+    return true;
+  }
+  return false;
+}
+
+void one_program(const Scene& scene, const std::vector<std::size_t>& faults, Claim& claim) {
+  std::map<std::string, std::set<std::string>> gpus_of_program;
+  for (const std::size_t i : faults) {
+    const std::string_view program = scene.event(i).word("process");
+    const std::string gpu = scene.host(i) + "/" + pci_of(scene.event(i));
+    if (!program.empty()) gpus_of_program[std::string(program)].insert(gpu);
   }
   for (const auto& [program, gpus] : gpus_of_program) {
     if (gpus.size() < 2) continue;
@@ -177,6 +187,33 @@ void program_faults(const Scene& scene, std::vector<Claim>& claims) {
     claim.what = fmt::format("{} faults on {} GPUs: the program, not a card", program, gpus.size());
     claim.next = "run it under compute-sanitizer, or with CUDA_LAUNCH_BLOCKING=1";
   }
+}
+
+void program_faults(const Scene& scene, std::vector<Claim>& claims) {
+  std::vector<std::size_t> by_kernel, by_rank;
+  for (const std::size_t i : scene.with_cause(Cause::app_memory_fault)) {
+    const bool xid = scene.event(i).rule == "xid";
+    if (!xid && scene.role(i) != EventRole::root) continue;
+    (xid ? by_kernel : by_rank).push_back(i);
+  }
+  std::erase_if(claims, [](const Claim& c) { return c.cause == Cause::app_memory_fault; });
+  if (!by_kernel.empty()) {
+    Claim claim = fault_claim(scene, by_kernel);
+    const bool lost = contexts_lost(scene, by_kernel, claim);
+    if (!lost) one_program(scene, by_kernel, claim);
+    if (lost || by_rank.empty()) {
+      claims.push_back(std::move(claim));
+      return;
+    }
+  }
+  if (by_rank.empty()) return;
+  // The rank says itself that it died of it: that is news of the run, the Xid is its witness.
+  Claim claim = claim_of(scene, Cause::rank_exception, by_rank);
+  claim.severity = Severity::critical;
+  claim.events.insert(claim.events.end(), by_kernel.begin(), by_kernel.end());
+  claim.actions = {Action::fix_code, Action::restart_from_checkpoint};
+  claim.next = "run that rank's data once with CUDA_LAUNCH_BLOCKING=1; the GPU is not suspect";
+  claim.join = "program_faults";
   claims.push_back(std::move(claim));
 }
 

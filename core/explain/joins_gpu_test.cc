@@ -149,6 +149,23 @@ TEST(GpuJoins, FaultsOfPrograms) {
          fault(p, "", "0000:f1:00", "python3", 42, "MMU Fault: UNRECOGNIZED_CLIENT");
        },
        "app_memory_fault", "process:@0000:1b:00.0", kCritical},
+      {"one, and ranks that gave up behind it",
+       [=](Pile& p) {
+         p.line("xid", app_memory_fault, EventRole::root, "MMU Fault")
+             .word("pci", "0000:c2:00")
+             .at(10)
+             .pid(41)
+             .host("n1");
+         p.timeouts(0, 3, 700);
+       },
+       "app_memory_fault", "process:41", kWarning},
+      {"the rank says so itself",
+       [=](Pile& p) {
+         fault(p, "n1", "0000:c2:00", "python3", 41);
+         p.root(app_memory_fault, "CUDA error: an illegal memory access").rank(3);
+         p.timeouts(0, 2, 700);
+       },
+       "rank_exception", "rank:3", kCritical, kHigh},
       {"an exception of the rank",
        [=](Pile& p) {
          fault(p, "n1", "0000:c2:00", "python3", 41);

@@ -282,6 +282,9 @@ void stopped(const Scene& scene, std::vector<Claim>& claims) {
     claim->what = fmt::format("user {} cancelled the job", by);
     claim->facts = facts;
     claim->join = "stopped";
+  } else if (at_once.size() == 1 && !scene.host(first).empty() && scene.one_host()) {
+    // Nobody else to compare with: all hosts may have been told to stop.
+    claim->what = fmt::format("a signal from outside stopped {}", scene.host(first));
   } else if (at_once.size() == 1 && !scene.host(first).empty()) {
     claim->culprits = {scene.host_culprit(scene.host(first))};
     claim->what = fmt::format("a signal from outside stopped {}", scene.host(first));

@@ -177,7 +177,9 @@ TEST(JobJoins, StopsFromOutside) {
          terminated(p, "n1", 10);
          p.fact(job("4.0", "TIMEOUT"));
        },
-       "external_stop", "host:n1", kWarning},
+       "external_stop", "", kWarning},
+      {"the only host there is", [](Pile& p) { terminated(p, "n1", 10); }, "external_stop", "",
+       kWarning},
       {"somebody cancelled",
        [](Pile& p) {
          terminated(p, "n1", 10);
@@ -333,7 +335,7 @@ TEST(JobJoins, RestartsAndZombies) {
          p.context("last_step").at(9000);
          p.fact(job("4", "R"));
        },
-       "gpu_oom", "gpu:3"},
+       "undetermined", "gpu:3", kInfo, kLow, kLow},
       {"dead, and ended",
        [=](Pile& p) {
          p.root(gpu_oom, "CUDA out of memory").on(CulpritKind::gpu, "3").at(10);

@@ -181,6 +181,11 @@ TEST(Waits, WhatWasOpen) {
          p.timeout(1, 1800);
        },
        "gpu_fell_off_bus", "gpu:n1/0000:01:00.0"},
+  });
+}
+
+TEST(Waits, LongWork) {
+  run({
       {"no rank told",
        [](Pile& p) {
          p.context("eval_begin").at(10);
@@ -282,7 +287,7 @@ TEST(Waits, AfterTheEndOfTraining) {
          p.root(rank_exception, "KeyError").rank(2).at(5);
          p.context("finished").at(10);
        },
-       "rank_exception", "rank:2"},
+       "undetermined", "rank:2", kInfo, kLow, kLow},
   });
 }
 

@@ -155,16 +155,21 @@ void ended_by_signal(const Scene& scene, std::vector<Claim>& claims) {
   }
 }
 
-// Only ends of processes, and nobody who says why.
+// Only the ends of processes or shouts of those that lost another, and nobody who says why.
 void only_ends(const Scene& scene, std::vector<Claim>& claims) {
   const auto ends = scene.with_role(EventRole::teardown);
   const auto shouts = scene.with_role(EventRole::cascade);
   if (ends.empty() && shouts.empty()) return;
-  Claim claim = claim_of(scene, Cause::evidence_missing, shouts.empty() ? ends : shouts);
-  claim.severity = Severity::info;
+  const bool failed = !shouts.empty();
+  Claim claim = claim_of(scene, failed ? Cause::undetermined : Cause::evidence_missing,
+                         failed ? shouts : ends);
+  claim.severity = failed ? Severity::critical : Severity::info;
   claim.confidence = Confidence::low;
   claim.culprits = {{CulpritKind::unknown, ""}};
-  claim.what = "these lines only tell that processes ended; what ended them is not in these logs";
+  claim.what = failed ? "these lines only follow from the end of another process, which is not in "
+                        "these logs"
+                      : "these lines only tell that processes ended; what ended them is not in "
+                        "these logs";
   claim.actions = {Action::collect_evidence};
   claim.next = "read the logs of all ranks and the kernel logs of their hosts";
   claim.join = "only_ends";
