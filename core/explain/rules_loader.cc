@@ -22,8 +22,8 @@ constexpr RuleRow kRows[] = {
             kMoreShm, A::raise_limit, A::restart_from_checkpoint},
     // What the worker itself says; the line of its loader names it.
     RuleRow{"loader_bus_error_inside", "Unexpected bus error",
-            "Unexpected bus error encountered in worker", C::shm_full, confirmation, K::file,
-            "/dev/shm", "a loader worker found no shared memory", kMoreShm, A::raise_limit,
+            "Unexpected bus error encountered in worker", C::shm_full, root, K::file, "/dev/shm",
+            "a loader worker found no shared memory", kMoreShm, A::raise_limit,
             A::restart_from_checkpoint},
     // SIGKILL to a worker alone: the kernel without memory, far more often than a person.
     RuleRow{"loader_killed", "killed by signal: Killed",
