@@ -54,7 +54,7 @@ constexpr RuleRow kRows[] = {
             R"(Cuda failure (?:\d+ )?'(?P<what>device-side assert triggered|an illegal memory)"
             R"( access[^']*|unspecified launch failure|misaligned address|an illegal instructi)"
             R"(on[^']*))",
-            C::app_memory_fault, cascade, K::none, "",
+            C::rank_exception, cascade, K::none, "",
             "NCCL met a CUDA error that the process had before: {what}",
             "look for the first CUDA error of this process", A::fix_code},
     RuleRow{"nccl_cuda_teardown", "Cuda failure",
