@@ -8,14 +8,13 @@
 #include <cstring>
 #include <iterator>
 #include <memory>
-#include <set>
 #include <span>
 #include <thread>
 #include <tuple>
 #include <utility>
 
-#include "app/folder_walk.h"
 #include "app/head_stream.h"
+#include "app/path_walk.h"
 #include "app/trace_sniff.h"
 #include "base/limits.h"
 #include "base/line_splitter.h"
@@ -35,6 +34,9 @@ struct Item {
   std::string path;
   Taken taken = Taken::by_content;
   WallTime modified{};
+
+  explicit Item(const PathWalk::Item& item)
+      : path(item.path), taken(static_cast<Taken>(item.mark)), modified(item.modified) {}
 };
 
 // What one path gave; each is written by one worker and read after all have ended.
@@ -46,54 +48,6 @@ struct Gained {
   std::vector<Blind> blind;
   std::vector<std::string> notes;
   std::optional<Error> failure;  // the path could not be read at all
-};
-
-// ---- which files -------------------------------------------------------------------------------
-
-class Walk {
- public:
-  explicit Walk(Files& files) : files_(files), folders_(files, {}) {}
-
-  void path(const std::string& path, Taken taken) {
-    if (path == "-") return add(path, taken, {});
-    const auto info = files_.stat(path);
-    if (!info) return fail(path, info.error());
-    if (info->type != FileInfo::Type::folder) return add(path, taken, info->modified);
-    folders_.walk(path, [&](const std::string& inner, const FileInfo& found) {
-      add(inner, taken, found.modified);
-    });
-    if (!failure) failure = folders_.failure;
-  }
-
-  // What was passed over goes into `out`.
-  void finish(TraceInput& out) {
-    out.blind = std::move(blind_);
-    out.blind.insert(out.blind.end(), folders_.blind.begin(), folders_.blind.end());
-    const std::size_t more = folders_.not_noted();
-    out.notes = std::move(folders_.notes);
-    if (more != 0) {
-      out.notes.push_back(
-          fmt::format("and {} more links, pipes, sockets and devices were not read", more));
-    }
-  }
-
-  std::vector<Item> items;
-  std::optional<Error> failure;  // the first
-
- private:
-  void fail(const std::string& path, const Error& error) {
-    if (!failure) failure = error;
-    blind_.push_back({path, error.context, true});
-  }
-
-  void add(const std::string& path, Taken taken, WallTime modified) {
-    if (known_.insert(path).second) items.push_back({path, taken, modified});
-  }
-
-  Files& files_;
-  FolderWalk folders_;
-  std::vector<Blind> blind_;
-  std::set<std::string> known_;
 };
 
 // ---- one file ----------------------------------------------------------------------------------
@@ -423,15 +377,21 @@ std::optional<std::int32_t> log_rank_of(std::string_view name) {
 Result<TraceInput> read_trace_inputs(const std::vector<std::string>& paths,
                                      const TraceInputOptions& options, Files& files) {
   TraceInput out;
-  Walk walk(files);
+  PathWalk walk(files);
+  const auto give = [&walk](const std::string& path, Taken taken) {
+    walk.path(path, static_cast<int>(taken));
+  };
   // What is said to be something comes first: a path counts once.
-  for (const std::string& path : options.logs) walk.path(path, Taken::as_log);
-  for (const std::string& path : options.ras) walk.path(path, Taken::as_ras);
-  if (options.hosts) walk.path(*options.hosts, Taken::as_hosts);
-  for (const std::string& path : paths) walk.path(path, Taken::by_content);
-  walk.finish(out);
+  for (const std::string& path : options.logs) give(path, Taken::as_log);
+  for (const std::string& path : options.ras) give(path, Taken::as_ras);
+  if (options.hosts) give(*options.hosts, Taken::as_hosts);
+  for (const std::string& path : paths) give(path, Taken::by_content);
+  walk.finish();
+  out.blind = std::move(walk.blind);
+  out.notes = std::move(walk.notes);
 
-  std::vector<Gained> gained = read_all(walk.items, options.threads, files);
+  const std::vector<Item> items(walk.items.begin(), walk.items.end());
+  std::vector<Gained> gained = read_all(items, options.threads, files);
   std::optional<Error> failure = walk.failure;
   std::size_t failed = 0;
   std::vector<LogReading> logs;
@@ -441,7 +401,7 @@ Result<TraceInput> read_trace_inputs(const std::vector<std::string>& paths,
     if (one.failure) {
       ++failed;
       if (!failure) failure = one.failure;
-      out.blind.push_back({walk.items[i].path, one.failure->context, true});
+      out.blind.push_back({items[i].path, one.failure->context, true});
     }
     move_into(out.dumps, one.dumps);
     move_into(logs, one.logs);

@@ -40,6 +40,10 @@ inline constexpr std::chrono::seconds kConfigPatience{5};
 // rank has a handful of groups), and a job of 16,384 ranks says four things each with room.
 inline constexpr std::size_t kWitnessesOfRank = 16;
 inline constexpr std::size_t kWitnesses = 131072;
+// Ranks of one job that notes, settings and lines may name: four times the largest jobs known.
+inline constexpr std::int32_t kRanks = 65536;
+// Of all maps of ranks to hosts together, each rank as often as a map names it.
+inline constexpr std::size_t kRankPlaces = 4 * 65536;
 // Notes of one log: each is a sentence for people.
 inline constexpr std::size_t kNotesOfLog = 16;
 // Events of one kernel log, and of one kind, code, part and process in it: a single GPU wrote
@@ -48,6 +52,25 @@ inline constexpr std::size_t kKernelEvents = 65536;
 inline constexpr std::size_t kKernelEventsOfPart = 16;
 // Tracebacks that are open at one time in a log: one for each rank that writes into it.
 inline constexpr std::size_t kOpenTracebacks = 16384;
+// Rules of `explain`, built in and a user's (each failure met gets one: hundreds in years), one
+// pattern of them, and one word that it takes from a line (a path is 4,096 bytes at most, and
+// rarely 200).
+inline constexpr std::size_t kRules = 4096;
+inline constexpr std::size_t kRulePatternBytes = 4096;
+inline constexpr std::size_t kRuleWordBytes = 512;
+// Events of one log in `explain`, and of one rule, host, rank and part in it: beyond the first few
+// only their number is news. Of what a run did, the last ones count as well (the save that it died
+// in).
+inline constexpr std::size_t kLogEvents = 65536;
+inline constexpr std::size_t kLogEventsOfRule = 8;
+inline constexpr std::size_t kLogEventsOfContext = 64;
+// Lines of one small document that a tool printed (ps of a host with 10,000 processes, the listing
+// of a checkpoint of 16,384 ranks with three files each) and facts kept of it.
+inline constexpr std::size_t kSiteLines = 65536;
+inline constexpr std::size_t kSiteFacts = 65536;
+// Hosts that one bracketed list stands for, records of a data file that are named one by one.
+inline constexpr std::size_t kSiteHosts = 16384;
+inline constexpr std::size_t kSiteBadRecords = 64;
 // Bytes read from one HTTP answer.
 inline constexpr std::size_t kHttpBodyBytes = 64 * 1024 * 1024;
 // One URL: what common servers take as a request line.

@@ -30,6 +30,20 @@ bool Utf16Decoder::begins(std::string_view head) {
   return head.starts_with("\xff\xfe") || head.starts_with("\xfe\xff");
 }
 
+std::optional<bool> Utf16Decoder::big_endian_without_mark(std::string_view head) {
+  constexpr std::size_t kFewest = 16;
+  const std::size_t pairs = head.size() / 2;
+  if (begins(head) || pairs < kFewest) return std::nullopt;
+  std::size_t first = 0, second = 0;  // zeros of each half
+  for (std::size_t i = 0; i < pairs; ++i) {
+    first += head[2 * i] == '\0' ? 1 : 0;
+    second += head[2 * i + 1] == '\0' ? 1 : 0;
+  }
+  if (first * 10 >= pairs * 7 && second * 20 <= pairs) return true;
+  if (second * 10 >= pairs * 7 && first * 20 <= pairs) return false;
+  return std::nullopt;
+}
+
 std::string Utf16Decoder::feed(std::string_view bytes) {
   std::string out;
   out.reserve(bytes.size());

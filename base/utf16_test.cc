@@ -63,5 +63,23 @@ TEST(Utf16, IsKnownByItsMark) {
   }
 }
 
+TEST(Utf16, IsKnownWithoutItsMark) {
+  std::string text, little, big;
+  for (int i = 0; i < 20; ++i) text += static_cast<char>('a' + i);
+  for (const char c : text) {
+    little += {c, '\0'};
+    big += {'\0', c};
+  }
+  EXPECT_EQ(Utf16Decoder::big_endian_without_mark(little), false);
+  EXPECT_EQ(Utf16Decoder::big_endian_without_mark(big), true);
+  EXPECT_EQ(Utf16Decoder(false).feed(little), text);
+  EXPECT_EQ(Utf16Decoder(true).feed(big), text);
+  const std::string zeros(100, '\0');
+  for (const std::string& other : {std::string(), text, zeros, zeros + text, text + zeros,
+                                   little.substr(0, 20), "\xff\xfe" + little}) {
+    EXPECT_EQ(Utf16Decoder::big_endian_without_mark(other), std::nullopt);
+  }
+}
+
 }  // namespace
 }  // namespace muster

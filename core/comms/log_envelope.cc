@@ -72,7 +72,13 @@ bool take_ray(std::string_view& text, LogEnvelope& out) {
 }
 
 void set_time(LogEnvelope& out, const std::optional<ParsedTime>& time) {
-  if (time && time->has_date) out.at = time->at;
+  if (!time) return;
+  if (!time->has_date) {
+    out.clock = time->at.time_since_epoch();
+    return;
+  }
+  out.at = time->at;
+  out.at_has_zone = time->has_zone;
 }
 
 // "2026-08-01T10:00:00.123Z stderr F ", "2026-08-01 10:00:00,123 ", "[2026-08-01 10:00:00] ".
@@ -148,6 +154,7 @@ bool take_syslog(std::string_view& text, LogEnvelope& out, WallTime written) {
     return false;
   out.host = std::string(*host);
   out.at = dated(month, *day, *clock, written);
+  out.at_has_zone = false;
   text = rest.substr(colon + 2);
   return true;
 }
@@ -174,7 +181,10 @@ bool take_glog(std::string_view& text, LogEnvelope& out, WallTime written) {
   const auto place = take_until(rest, "]");
   const std::size_t colon = place ? place->rfind(':') : std::string_view::npos;
   if (colon == std::string_view::npos || !parse_int(place->substr(colon + 1))) return false;
-  if (at) out.at = at;
+  if (at) {
+    out.at = at;
+    out.at_has_zone = false;
+  }
   out.native = true;
   skip_blanks(rest);
   text = rest;

@@ -28,9 +28,11 @@ struct LogEnvelope {
   std::string host;                 // syslog, Ray, NCCL
   std::optional<std::int64_t> pid;  // Ray, NCCL
   std::optional<WallTime> at;       // without a zone: read as UTC
-  bool native = false;              // written by C++ (glog, NCCL), so no part of a traceback
-  bool nccl_warn = false;           // "host:pid:tid [dev] file:line NCCL WARN"
-  std::string_view message;         // the rest, with its indentation
+  bool at_has_zone = false;
+  std::optional<Duration> clock;  // of a stamp without a date, since midnight
+  bool native = false;            // written by C++ (glog, NCCL), so no part of a traceback
+  bool nccl_warn = false;         // "host:pid:tid [dev] file:line NCCL WARN"
+  std::string_view message;       // the rest, with its indentation
 };
 
 // Of the whole line; `message` points into it. `written` (when the file was last written) gives

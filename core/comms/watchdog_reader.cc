@@ -213,6 +213,8 @@ RankWitness WatchdogReader::State::make(WitnessKind kind, const Line& line) cons
   value.kind = kind;
   value.group = line.envelope.group;
   value.at = line.envelope.at;
+  value.at_has_zone = line.envelope.at_has_zone;
+  if (!value.at) value.clock = line.envelope.clock;
   value.source = options.source;
   value.line = line.number;
   value.text = std::string(trim(line.text).substr(0, limits::kEvidenceChars));
@@ -540,6 +542,7 @@ bool WatchdogReader::State::exit_field(const Line& line) {
                        .pid = pid};
     witness.value.rank = *block.rank;
     witness.value.at = block.at;
+    witness.value.at_has_zone = false;
     witness.value.code = signal != 0 ? signal : static_cast<int>(*code);
     if (block.root || own) add(std::move(witness), Label{});
   }
@@ -687,7 +690,10 @@ void WatchdogReader::State::read(std::string_view text, std::uint64_t number,
     text = unescaped;
   }
   Line line{read_log_envelope(text, options.written), text, number};
-  if (!line.envelope.at) line.envelope.at = at;
+  if (!line.envelope.at && at) {
+    line.envelope.at = at;
+    line.envelope.at_has_zone = true;  // Docker writes UTC
+  }
   learn(line.envelope);
   if (feed_traceback(line)) return;
   for (const int hit : hits) {
@@ -711,6 +717,10 @@ void WatchdogReader::line(std::string_view text, std::uint64_t number) {
   state_->read(text, number, hits);
 }
 
+bool WatchdogReader::wants_next() const {
+  return !state_->open.empty();
+}
+
 LogReading WatchdogReader::finish() {
   state_->close_all();
   for (State::Unplaced& waiting : state_->unplaced) state_->place(waiting);
@@ -719,6 +729,49 @@ LogReading WatchdogReader::finish() {
       witnesses.begin(), witnesses.end(),
       [](const LogWitness& a, const LogWitness& b) { return a.value.line < b.value.line; });
   return std::move(state_->reading);
+}
+
+std::span<const std::string_view> watchdog_anchors() {
+  static constexpr std::string_view kAnchors[] = {
+      "Traceback (most recent call last)",
+      "Detected mismatch between collectives on ranks",
+      "Watchdog caught collective operation timeout",
+      "timed out in blocking wait",
+      "Received a dump signal due to a collective timeout",
+      "Observed flight recorder dump signal from another rank",
+      "ast enqueued NCCL work:",
+      "ast enqueued work:",
+      "watchdog got stuck for",
+      "Heartbeat monitor timed out!",
+      "Could not acquire GIL within",
+      "destroy_process_group() was not called before program exit",
+      "process group has NOT been destroyed",
+      "Watchdog joined, destroying NCCL communicators",
+      "raised the following async exception",
+      "watchdog thread terminated with exception",
+      "but didn't join collective",
+      "FlightRecorder is disabled",
+      "remote error detected from rank",
+      "Forward order differs",
+      "monitoredBarrier",
+      "clients joined",
+      " NCCL WARN ",
+      "ncclCommInitRank",
+      "CUDA out of memory",
+      "CUDA error: ",
+      "Killed process ",
+      "NVRM: Xid (",
+      "Fatal Python error: ",
+      "terminate called after throwing",
+      "Root Cause (first observed failure)",
+      "time  ",
+      "host  ",
+      "rank  ",
+      "exitcode  ",
+      ": task ",
+      "ProcessGroupNCCL.cpp:",
+  };
+  return kAnchors;
 }
 
 }  // namespace muster

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,7 +63,11 @@ class WatchdogReader {
   WatchdogReader(WatchdogReader&&) noexcept;
   WatchdogReader& operator=(WatchdogReader&&) noexcept;
 
+  // Every line, or only those that hold one of watchdog_anchors() and those that come while
+  // wants_next().
   void line(std::string_view text, std::uint64_t number);
+  // A traceback is open: the next line may be of it.
+  bool wants_next() const;
   // Once, at the end: places the lines whose prefix was explained only later.
   LogReading finish();
 
@@ -70,5 +75,8 @@ class WatchdogReader {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+// Every line that the reader takes by itself holds one of them.
+std::span<const std::string_view> watchdog_anchors();
 
 }  // namespace muster

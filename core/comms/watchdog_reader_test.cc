@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <span>
 
 #include "base/text.h"
@@ -35,10 +36,21 @@ std::string show(const RankWitness& w) {
   return out;
 }
 
-LogReading read(std::string_view log, WatchdogReader::Options options) {
+bool has_anchor(std::string_view line) {
+  const auto anchors = watchdog_anchors();
+  return std::any_of(anchors.begin(), anchors.end(), [line](std::string_view anchor) {
+    return line.find(anchor) != std::string_view::npos;
+  });
+}
+
+// With `all`, every line; else those that whoever reads fast would show.
+LogReading read(std::string_view log, WatchdogReader::Options options, bool all = true) {
   WatchdogReader reader(std::move(options));
   std::uint64_t number = 0;
-  for (const std::string_view line : split(log, '\n')) reader.line(line, ++number);
+  for (const std::string_view line : split(log, '\n')) {
+    ++number;
+    if (all || reader.wants_next() || has_anchor(line)) reader.line(line, number);
+  }
   return reader.finish();
 }
 
@@ -46,9 +58,10 @@ WatchdogReader::Options options_of(std::optional<std::int32_t> rank = std::nullo
   return {.source = "a.log", .rank = rank, .written = parse_timestamp("2026-08-02T00:00:00Z")->at};
 }
 
-JoinedWitnesses joined(std::string_view log, std::optional<std::int32_t> rank = std::nullopt) {
+JoinedWitnesses joined(std::string_view log, std::optional<std::int32_t> rank = std::nullopt,
+                       bool all = true) {
   std::vector<LogReading> logs;
-  logs.push_back(read(log, options_of(rank)));
+  logs.push_back(read(log, options_of(rank), all));
   return join_witnesses(std::move(logs));
 }
 
@@ -68,6 +81,8 @@ struct Row {
 void expect_rows(std::span<const Row> rows) {
   for (const Row& row : rows) {
     EXPECT_EQ(shown(joined(row.log, row.file_rank)), row.expected) << row.name;
+    EXPECT_EQ(shown(joined(row.log, row.file_rank, false)), row.expected)
+        << row.name << ", only lines with anchors";
   }
 }
 
@@ -295,6 +310,8 @@ TEST(WatchdogReader, WhoseLineItIs) {
   };
   for (const Prefix& row : rows) {
     EXPECT_EQ(shown(joined(row.log, row.file_rank)), row.expected) << row.name;
+    EXPECT_EQ(shown(joined(row.log, row.file_rank, false)), row.expected)
+        << row.name << ", only lines with anchors";
   }
 }
 

@@ -100,6 +100,10 @@ constexpr Tables kTables = [] {
 
 }  // namespace
 
+std::span<const std::string_view> kernel_anchors() {
+  return kAnchors;
+}
+
 bool has_kernel_anchor(std::string_view line) {
   if (line.size() < kWindow) return false;
   const char* const begin = line.data();

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/limits.h"
+#include "base/text.h"
 #include "core/kernel/anchors.h"
 #include "core/kernel/kernel_envelope.h"
 #include "core/kernel/kernel_forms.h"
@@ -62,7 +63,7 @@ struct KernelReader::State {
     }
   };
 
-  void message(const KernelLine& read, std::uint64_t number);
+  bool message(const KernelLine& read, std::uint64_t number);
   bool take_hint(const KernelLine& read, std::uint64_t number);
   void take(KernelEvent event);
   bool fold_loss(const KernelEvent& event);
@@ -103,8 +104,8 @@ bool KernelReader::State::take_hint(const KernelLine& read, std::uint64_t number
   return false;
 }
 
-void KernelReader::State::message(const KernelLine& read, std::uint64_t number) {
-  if (take_hint(read, number)) return;
+bool KernelReader::State::message(const KernelLine& read, std::uint64_t number) {
+  if (take_hint(read, number)) return true;
   std::optional<KernelEvent> event = read_kernel_message(read.message);
   constexpr std::uint64_t kBlockLines = 4;
   if (!event && read.message.find("fallen off the bus and is not") != std::string_view::npos &&
@@ -115,11 +116,12 @@ void KernelReader::State::message(const KernelLine& read, std::uint64_t number) 
     event->pci = block.value;
     event->text = read.message.substr(0, limits::kEvidenceChars);
   }
-  if (!event) return;
+  if (!event) return false;
   event->time = event->last = read.time;
   event->host = read.host;
   event->line = number;
   take(std::move(*event));
+  return true;
 }
 
 void KernelReader::State::take(KernelEvent event) {
@@ -196,12 +198,12 @@ KernelReader::~KernelReader() = default;
 KernelReader::KernelReader(KernelReader&&) noexcept = default;
 KernelReader& KernelReader::operator=(KernelReader&&) noexcept = default;
 
-void KernelReader::line(std::string_view text, std::uint64_t number) {
+bool KernelReader::line(std::string_view text, std::uint64_t number) {
   state_->envelope.follow(text);
-  if (!has_kernel_anchor(text)) return;
+  if (!has_kernel_anchor(text)) return false;
   KernelLine read = state_->envelope.read(text);
   if (read.host.empty()) read.host = state_->options.host;
-  state_->message(read, number);
+  return state_->message(read, number);
 }
 
 KernelReading KernelReader::finish() {
@@ -209,6 +211,14 @@ KernelReading KernelReader::finish() {
   std::stable_sort(state_->reading.events.begin(), state_->reading.events.end(),
                    [](const KernelEvent& a, const KernelEvent& b) { return a.line < b.line; });
   return std::exchange(state_->reading, {});
+}
+
+bool shows_steps(std::string_view head) {
+  for (const std::string_view line : split(head, '\n')) {
+    const std::size_t at = line.starts_with('[') ? line.find_first_not_of(' ', 1) : line.npos;
+    if (at != line.npos && line[at] == '+') return true;
+  }
+  return false;
 }
 
 }  // namespace muster

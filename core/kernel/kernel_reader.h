@@ -40,7 +40,9 @@ class KernelReader {
   KernelReader(KernelReader&&) noexcept;
   KernelReader& operator=(KernelReader&&) noexcept;
 
-  void line(std::string_view text, std::uint64_t number);
+  // Whether the line is one of the kernel that it knows. Only lines with one of kernel_anchors()
+  // (anchors.h) ever are; others may be left out where `shows_steps` is false.
+  bool line(std::string_view text, std::uint64_t number);
   // Once, at the end.
   KernelReading finish();
 
@@ -48,5 +50,9 @@ class KernelReader {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+// Whether a log, by its first lines, tells times as steps from line to line (dmesg -H): then every
+// line has to come.
+bool shows_steps(std::string_view head);
 
 }  // namespace muster

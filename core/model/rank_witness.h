@@ -45,6 +45,9 @@ struct RankWitness {
   std::optional<int> code;
   std::string op;  // "ALLREDUCE"; empty: not told
   std::optional<WallTime> at;
+  bool at_has_zone = false;  // false: local time of its host, read as if it were UTC
+  std::optional<Duration>
+      clock;           // of a line that tells no date, since midnight; then `at` is absent
   std::string source;  // file
   std::optional<std::uint64_t> line;
   std::string text;  // the line, bounded; for evidence

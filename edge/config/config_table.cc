@@ -24,6 +24,8 @@ constexpr ConfigKey kTable[] = {
      3600},
     {"triage", "tz", ConfigType::texts, "",
      "zones of times that carry none, `ZONE` or `HOST=ZONE`; by default this machine's"},
+    {"explain", "rules", ConfigType::path, "",
+     "own rules for lines of logs, before the built-in ones"},
     {"agent", "listen", ConfigType::text, "127.0.0.1:9835",
      "where the pages are served, `ADDRESS:PORT`"},
     {"agent", "interval_s", ConfigType::number, "1", "between samples", 0.1, 3600},

@@ -1,0 +1,316 @@
+#include "app/explain_input.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <thread>
+#include <tuple>
+#include <utility>
+
+#include "app/head_stream.h"
+#include "app/log_name.h"
+#include "app/path_walk.h"
+#include "app/trace_input.h"
+#include "app/trace_sniff.h"
+#include "base/limits.h"
+#include "core/comms/ras_reader.h"
+#include "core/comms/witness_log_event.h"
+#include "core/site/site_document.h"
+#include "edge/archive/archive_reader.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kChunkBytes = 256 * 1024;
+constexpr std::size_t kThreads = 2;
+
+// What one path gave; each is written by one worker and read after all have ended.
+struct Gained {
+  std::vector<ScannedLog> logs;
+  std::vector<SiteFact> facts;
+  std::vector<Blind> blind;
+  std::vector<std::string> notes;
+  std::size_t documents = 0, dumps = 0;
+  std::optional<Error> failure;  // the path could not be read at all
+};
+
+// One file or member of an archive, in pieces: held until what it is shows, then a log streams on.
+class SourceReader {
+ public:
+  SourceReader(const LogAnchors& anchors, std::string name, std::string host, WallTime modified,
+               Gained& out)
+      : anchors_(anchors), name_(std::move(name)), host_(std::move(host)), out_(out) {
+    if (modified != WallTime{}) written_ = modified;
+  }
+
+  void bytes(std::string_view piece) {
+    if (kind_ == Kind::open) {
+      held_ += piece;
+      if (held_.size() > limits::kSniffBytes) decide(false);
+      return;
+    }
+    more(piece);
+  }
+
+  void end() {
+    if (kind_ == Kind::open) decide(true);
+    if (kind_ == Kind::log) out_.logs.push_back(scan_->finish());
+    if (kind_ == Kind::ras) ras();
+    if (kind_ == Kind::document) document();
+  }
+
+ private:
+  enum class Kind : std::uint8_t { open, log, ras, document, other };
+
+  void decide(bool whole) {
+    const TraceFile seen =
+        sniff_trace_file(std::string_view(held_).substr(0, limits::kSniffBytes), whole);
+    kind_ = Kind::other;
+    if (seen == TraceFile::dump) ++out_.dumps;
+    if (seen == TraceFile::archive) {
+      out_.blind.push_back({name_, "an archive inside an archive is not opened", true});
+    }
+    if (seen == TraceFile::ras) kind_ = Kind::ras;
+    const bool text = seen == TraceFile::empty || seen == TraceFile::log ||
+                      seen == TraceFile::unknown || seen == TraceFile::hosts;
+    if (text && !looks_like_text(held_)) {
+      out_.blind.push_back({name_, "no text: not read", false});
+    } else if (text) {
+      // Of a large one the first whole lines tell.
+      const std::size_t end = whole ? held_.size() : held_.rfind('\n') + 1;
+      const bool of_site =
+          read_site_document(name_, std::string_view(held_).substr(0, end)).has_value();
+      kind_ = of_site ? Kind::document : Kind::log;
+      if (!of_site) begin_log();
+    }
+    const std::string held = std::exchange(held_, {});
+    more(held);
+  }
+
+  void begin_log() {
+    scan_ = std::make_unique<LogScan>(
+        anchors_, LogScan::Options{.name = name_,
+                                   .host = host_.empty() ? host_of_log_name(name_) : host_,
+                                   .rank = log_rank_of(name_),
+                                   .written = written_});
+  }
+
+  void more(std::string_view piece) {
+    if (kind_ == Kind::log) scan_->feed(piece);
+    if (kind_ != Kind::ras && kind_ != Kind::document) return;
+    held_ += piece.substr(0, limits::kDocumentBytes - held_.size());
+    if (held_.size() == limits::kDocumentBytes && !std::exchange(cut_, true)) {
+      out_.blind.push_back({name_,
+                            fmt::format("only the first {} MiB of this document were read",
+                                        limits::kDocumentBytes >> 20),
+                            false});
+    }
+  }
+
+  // What the first lines promised the rest may not keep.
+  void document() {
+    if (auto facts = read_site_document(name_, held_)) {
+      ++out_.documents;
+      std::move(facts->begin(), facts->end(), std::back_inserter(out_.facts));
+      return;
+    }
+    begin_log();
+    scan_->feed(held_);
+    out_.logs.push_back(scan_->finish());
+  }
+
+  void ras() {
+    auto reading = read_ras(held_, name_);
+    if (!reading) {
+      out_.blind.push_back({name_, reading.error().context, false});
+      return;
+    }
+    ScannedLog log;
+    log.source.name = name_;
+    for (RankWitness& witness : reading->witnesses) {
+      log.events.push_back(log_event_of({.value = std::move(witness), .placed = true}));
+    }
+    log.notes = std::move(reading->notes);
+    out_.logs.push_back(std::move(log));
+  }
+
+  const LogAnchors& anchors_;
+  std::string name_, host_;
+  std::optional<WallTime> written_;
+  Gained& out_;
+  Kind kind_ = Kind::open;
+  std::string held_;
+  bool cut_ = false;
+  std::unique_ptr<LogScan> scan_;
+};
+
+// ---- all of them -------------------------------------------------------------------------------
+
+class Progress {
+ public:
+  Progress(std::size_t files, const std::function<void(const ReadProgress&)>& tell)
+      : now_{.files = 0, .of_files = files, .bytes = 0}, tell_(tell) {}
+
+  void bytes(std::size_t count) {
+    const std::lock_guard lock(mutex_);
+    now_.bytes += count;
+    if (tell_) tell_(now_);
+  }
+  void file() {
+    const std::lock_guard lock(mutex_);
+    ++now_.files;
+    if (tell_) tell_(now_);
+  }
+
+ private:
+  std::mutex mutex_;
+  ReadProgress now_;
+  const std::function<void(const ReadProgress&)>& tell_;
+};
+
+// Reads files one after another; its buffer is used again.
+class Worker {
+ public:
+  Worker(const LogAnchors& anchors, Files& files, Progress& progress)
+      : anchors_(anchors), files_(files), progress_(progress) {}
+
+  void read(const PathWalk::Item& item, const std::string& host, Gained& out);
+
+ private:
+  void archive(ByteStream& stream, const PathWalk::Item& item, Gained& out);
+  Status pour(ByteStream& stream, SourceReader& reader);
+
+  const LogAnchors& anchors_;
+  Files& files_;
+  Progress& progress_;
+  std::string chunk_ = std::string(kChunkBytes, '\0');
+};
+
+void Worker::archive(ByteStream& stream, const PathWalk::Item& item, Gained& out) {
+  const auto end = read_archive(stream, item.path, [&](ArchiveMember member, ByteStream& body) {
+    const WallTime modified = member.modified == WallTime{} ? item.modified : member.modified;
+    SourceReader reader(anchors_, item.path + ":" + member.name, "", modified, out);
+    // Where the archive ends inside of a member, its own notes say so.
+    std::ignore = pour(body, reader);
+    reader.end();
+  });
+  if (!end) {
+    out.failure = end.error();
+    return;
+  }
+  for (const std::string& note : end->notes) {
+    if (end->whole) {
+      out.notes.push_back(item.path + ": " + note);
+    } else {
+      out.blind.push_back({item.path, note, true});
+    }
+  }
+}
+
+Status Worker::pour(ByteStream& stream, SourceReader& reader) {
+  for (;;) {
+    const auto got = stream.read(chunk_);
+    if (!got) return got.error();
+    if (*got == 0) return {};
+    progress_.bytes(*got);
+    reader.bytes(std::string_view(chunk_).substr(0, *got));
+  }
+}
+
+void Worker::read(const PathWalk::Item& item, const std::string& host, Gained& out) {
+  auto stream = files_.open(item.path);
+  if (!stream) {
+    out.failure = stream.error();
+    return;
+  }
+  const auto got = (*stream)->read(chunk_);
+  if (!got) {
+    out.failure = got.error();
+    return;
+  }
+  const std::string head = chunk_.substr(0, *got);
+  HeadStream from_start(head, stream->get());
+  if (looks_like_archive(head)) return archive(from_start, item, out);
+  SourceReader reader(anchors_, item.path, host, item.modified, out);
+  if (const Status poured = pour(from_start, reader); !poured) {
+    out.blind.push_back({item.path, poured.error().context, true});
+  }
+  reader.end();
+}
+
+template <typename T>
+void move_into(std::vector<T>& to, std::vector<T>& from) {
+  std::move(from.begin(), from.end(), std::back_inserter(to));
+}
+
+// Within a family of rotated files from old to new.
+std::vector<PathWalk::Item> in_order(std::vector<PathWalk::Item> items) {
+  std::vector<std::string> paths;
+  for (const PathWalk::Item& item : items) paths.push_back(item.path);
+  std::vector<PathWalk::Item> out;
+  for (const std::size_t i : rotated_order(paths)) out.push_back(items[i]);
+  return out;
+}
+
+}  // namespace
+
+Result<ExplainReading> read_explain_inputs(
+    const std::vector<std::string>& paths, const LogAnchors& anchors, Files& files,
+    const std::function<void(const ReadProgress&)>& on_progress) {
+  PathWalk walk(files);
+  for (const std::string& path : paths) walk.path(path);
+  walk.finish();
+  const std::vector<PathWalk::Item> items = in_order(std::move(walk.items));
+  std::vector<std::string> names;
+  for (const PathWalk::Item& item : items) names.push_back(item.path);
+  const auto hosts = hosts_of_folders(names);
+
+  std::vector<Gained> gained(items.size());
+  Progress progress(items.size(), on_progress);
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    Worker worker(anchors, files, progress);
+    for (std::size_t i = next++; i < items.size(); i = next++) {
+      const auto host = hosts.find(items[i].path);
+      worker.read(items[i], host == hosts.end() ? "" : host->second, gained[i]);
+      progress.file();
+    }
+  };
+  {
+    std::vector<std::jthread> others;
+    for (std::size_t i = 1; i < std::min(kThreads, items.size()); ++i) others.emplace_back(work);
+    work();
+  }
+
+  ExplainReading out;
+  out.blind = std::move(walk.blind);
+  out.notes = std::move(walk.notes);
+  std::optional<Error> failure = walk.failure;
+  std::size_t failed = 0;
+  for (std::size_t i = 0; i < gained.size(); ++i) {
+    Gained& one = gained[i];
+    if (one.failure) {
+      ++failed;
+      if (!failure) failure = one.failure;
+      out.blind.push_back({items[i].path, one.failure->context, true});
+    }
+    move_into(out.logs, one.logs);
+    move_into(out.facts, one.facts);
+    move_into(out.blind, one.blind);
+    move_into(out.notes, one.notes);
+    out.documents += one.documents;
+    out.dumps += one.dumps;
+  }
+  if (failure && failed == gained.size()) return *failure;
+  if (gained.empty()) return make_error(Errc::not_found, "no file in what was named");
+  return out;
+}
+
+}  // namespace muster

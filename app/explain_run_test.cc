@@ -1,0 +1,181 @@
+#include "app/explain_run.h"
+
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/timestamp.h"
+#include "tests/support/memory_files.h"
+#include "tests/support/shell.h"
+
+namespace muster {
+namespace {
+
+#define LOST "NVRM: Xid (PCI:0000:9b:00): 79, pid=1, GPU has fallen off the bus."
+
+std::string timeout_of(int rank, const std::string& clock) {
+  return fmt::format(
+      "[rank{}]:[E801 {}.118203377 ProcessGroupNCCL.cpp:629] [Rank {}] Watchdog caught collective "
+      "operation timeout: WorkNCCL(SeqNum=8124, OpType=ALLREDUCE, NumelIn=64, NumelOut=64, "
+      "Timeout(ms)=600000) ran for 600012 milliseconds before timing out.\n",
+      rank, clock, rank);
+}
+
+// A GPU of n12 falls off the bus, and ten minutes later all ranks say so in their way.
+void add_night(MemoryFiles& files) {
+  const WallTime written = parse_timestamp("2026-08-02T00:00:00Z")->at;
+  for (int rank = 0; rank < 8; ++rank) {
+    files.add(fmt::format("logs/rank_{}.log", rank),
+              "2026-08-01 03:11:30 step 480/4000 loss 1.8\n" + timeout_of(rank, "03:21:41"),
+              written);
+  }
+  files.add("logs/n12_dmesg.txt", "[Sat Aug  1 03:11:40 2026] " LOST "\n", written);
+  files.add("logs/n13_dmesg.txt", "[Sat Aug  1 03:11:40 2026] usb: a new device was found\n",
+            written);
+}
+
+Report answer(std::vector<std::string> paths, Files& files) {
+  ExplainRequest request;
+  request.paths = std::move(paths);
+  request.zones.emplace("", *TimeZone::make("UTC"));
+  const auto report = explain_once(request, files);
+  EXPECT_TRUE(report) << report.error().context;
+  return report ? *report : Report{};
+}
+
+bool notes_say(const Report& report, std::string_view text) {
+  return std::any_of(report.notes.begin(), report.notes.end(), [text](const std::string& note) {
+    return note.find(text) != std::string::npos;
+  });
+}
+
+TEST(ExplainRun, NothingToReadFails) {
+  MemoryFiles files;
+  ExplainRequest request;
+  request.paths = {"gone.log"};
+  const auto report = explain_once(request, files);
+  ASSERT_FALSE(report);
+  EXPECT_NE(report.error().context.find("gone.log"), std::string::npos);
+}
+
+TEST(ExplainRun, QuietLogsAreAllRight) {
+  MemoryFiles files;
+  files.add("a.log", "hello\nworld\n");
+  files.add("empty.log", "");
+  const Report report = answer({"a.log", "empty.log"}, files);
+  EXPECT_TRUE(report.findings.empty());
+  EXPECT_TRUE(report.blind.empty());
+  EXPECT_TRUE(notes_say(report, "2 logs, 2 lines"));
+}
+
+TEST(ExplainRun, WhatCannotBeReadIsBlind) {
+  MemoryFiles files;
+  files.add("a.log", "hello\n");
+  files.add("image.png", std::string("\x89PNG\x0d\x0a\x1a\x0a\0\0\0\x0d", 12));
+  const Report report = answer({"a.log", "gone.log", "image.png"}, files);
+  ASSERT_EQ(report.blind.size(), 2u);
+  EXPECT_EQ(report.blind[0].source, "gone.log");
+  EXPECT_TRUE(report.blind[0].hides_critical);
+  EXPECT_EQ(report.blind[1].source, "image.png");
+  EXPECT_FALSE(report.blind[1].hides_critical);
+}
+
+TEST(ExplainRun, TheFirstCauseOverHostsAndRanks) {
+  MemoryFiles files;
+  add_night(files);
+  const Report report = answer({"logs"}, files);
+  ASSERT_FALSE(report.findings.empty());
+  const Finding& first = report.findings[0];
+  EXPECT_EQ(first.cause, Cause::gpu_fell_off_bus);
+  EXPECT_EQ(first.severity, Severity::critical);
+  ASSERT_EQ(first.culprits.size(), 1u);
+  EXPECT_EQ(first.culprits[0].kind, CulpritKind::gpu);
+  EXPECT_EQ(first.culprits[0].id, "n12/0000:9b:00.0");
+  EXPECT_TRUE(notes_say(report, "10 logs, 18 lines")) << report.notes[0];
+  EXPECT_TRUE(notes_say(report, "times without a zone are read as UTC"));
+}
+
+TEST(ExplainRun, TheOrderOfPathsAndThreadsDoesNotMatter) {
+  MemoryFiles files;
+  add_night(files);
+  std::vector<std::string> paths = {"logs/n12_dmesg.txt", "logs/n13_dmesg.txt"};
+  for (int rank = 0; rank < 8; ++rank) paths.push_back(fmt::format("logs/rank_{}.log", rank));
+  const Finding want = answer(paths, files).findings.at(0);
+  for (int round = 0; round < 10; ++round) {
+    std::rotate(paths.begin(), paths.begin() + 3, paths.end());
+    const Finding got = answer(paths, files).findings.at(0);
+    EXPECT_EQ(got.cause, want.cause);
+    EXPECT_EQ(got.culprits, want.culprits);
+    EXPECT_EQ(got.summary, want.summary);
+  }
+}
+
+TEST(ExplainRun, OwnRulesComeFirst) {
+  MemoryFiles files;
+  files.add("a.log", "[rank3]: gremlins in the engine room\n");
+  EXPECT_TRUE(answer({"a.log"}, files).findings.empty());
+  ExplainRequest request;
+  request.paths = {"a.log"};
+  LogRule rule;
+  rule.name = "gremlins";
+  rule.anchor = "gremlins";
+  rule.cause = Cause::rank_exception;
+  request.rules = {rule};
+  const auto report = explain_once(request, files);
+  ASSERT_TRUE(report);
+  ASSERT_FALSE(report->findings.empty());
+  EXPECT_EQ(report->findings[0].cause, Cause::rank_exception);
+}
+
+TEST(ExplainRun, DumpsAreForAnotherVerb) {
+  MemoryFiles files;
+  files.add("a.log", "hello\n");
+  files.add("trace_0.json", R"({"entries": [], "pg_config": {}})");
+  EXPECT_TRUE(notes_say(answer({"a.log", "trace_0.json"}, files), "ask muster trace"));
+}
+
+TEST(ExplainRun, DocumentsOfTheSiteAreNoLogs) {
+  MemoryFiles files;
+  files.add("a.log", "hello\n");
+  files.add("df.txt",
+            "Filesystem 1K-blocks Used Available Use% Mounted on\n"
+            "/dev/sda1 1000000 1000000 0 100% /scratch\n");
+  EXPECT_TRUE(notes_say(answer({"a.log", "df.txt"}, files), "1 log, 1 line, 1 document"));
+}
+
+TEST(ExplainRun, PackedAndRotated) {
+  const testing_support::TemporaryFolder folder;
+  folder.write("n12_dmesg.log", "[Sat Aug  1 03:11:40 2026] " LOST "\n");
+  folder.write("train.log", timeout_of(0, "03:21:41") + timeout_of(1, "03:21:42"));
+  const std::string in = "cd " + testing_support::shell_word(folder.path());
+  ASSERT_EQ(testing_support::run_shell(in + " && mkdir out && gzip -c n12_dmesg.log > "
+                                            "out/n12_dmesg.log.1.gz && tar czf out/all.tar.gz "
+                                            "train.log && rm *.log")
+                .status,
+            0);
+  const Report report = answer({folder.path() + "/out"}, real_files());
+  ASSERT_FALSE(report.findings.empty());
+  EXPECT_EQ(report.findings[0].cause, Cause::gpu_fell_off_bus);
+  EXPECT_TRUE(notes_say(report, "2 logs, 3 lines"));
+}
+
+TEST(ExplainRun, ProgressGoesUp) {
+  MemoryFiles files;
+  add_night(files);
+  ExplainRequest request;
+  request.paths = {"logs"};
+  ReadProgress last;
+  request.on_progress = [&last](const ReadProgress& now) {
+    EXPECT_GE(now.bytes, last.bytes);
+    EXPECT_GE(now.files, last.files);
+    last = now;
+  };
+  ASSERT_TRUE(explain_once(request, files));
+  EXPECT_EQ(last.files, 10u);
+  EXPECT_EQ(last.of_files, 10u);
+  EXPECT_GT(last.bytes, 1000u);
+}
+
+}  // namespace
+}  // namespace muster

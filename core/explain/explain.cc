@@ -1,0 +1,26 @@
+#include "core/explain/explain.h"
+
+#include "base/limits.h"
+#include "core/explain/chain.h"
+#include "core/explain/first_cause.h"
+#include "core/explain/joins.h"
+#include "core/explain/weak_claims.h"
+
+namespace muster {
+
+Explanation explain(const ExplainInput& input) {
+  const Scene scene(input);
+  std::vector<Claim> claims = claims_of_roots(scene);
+  for (const Join& join : join_table()) join.apply(scene, claims);
+  const Waits waits = find_waits(scene);
+  judge_waits(scene, waits, claims);
+  add_weak_claims(scene, waits, claims);
+  Explanation out;
+  for (const Claim& claim : order_claims(scene, waits, std::move(claims))) {
+    if (out.findings.size() >= limits::kFindingsNamed) break;
+    out.findings.push_back(finding_of(scene, claim, out.findings.empty()));
+  }
+  return out;
+}
+
+}  // namespace muster

@@ -1,0 +1,345 @@
+#include "core/explain/host_clock.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "base/limits.h"
+#include "base/text.h"
+
+namespace muster {
+namespace {
+
+using std::chrono::days;
+using std::chrono::hours;
+using std::chrono::minutes;
+
+WallTime shift_year(WallTime at, int by) {
+  const std::chrono::sys_time<Duration> t(at.time_since_epoch());
+  const auto day = std::chrono::floor<days>(t);
+  std::chrono::year_month_day date(day);
+  date += std::chrono::years(by);
+  if (!date.ok()) date = date.year() / date.month() / std::chrono::last;
+  return WallTime((std::chrono::sys_days(date) + (t - day)).time_since_epoch());
+}
+
+int year_of(WallTime at) {
+  const std::chrono::sys_time<Duration> t(at.time_since_epoch());
+  return static_cast<int>(std::chrono::year_month_day(std::chrono::floor<days>(t)).year());
+}
+
+// `clock` is a time of day; the day is chosen so that it lies in [from, from + 24 h).
+WallTime on_day(WallTime clock, WallTime from) {
+  const Duration day = hours(24);
+  Duration ahead = (clock - from) % day;
+  if (ahead < Duration::zero()) ahead += day;
+  return from + ahead;
+}
+
+std::optional<WallTime> middle(std::vector<WallTime> times) {
+  if (times.empty()) return std::nullopt;
+  const auto mid = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::nth_element(times.begin(), mid, times.end());
+  return *mid;
+}
+
+std::optional<Duration> zone_of(const ExplainInput& input, const std::string& host) {
+  std::optional<Duration> all;
+  for (const auto& [name, ahead] : input.zones) {
+    if (!host.empty() && equals_ignoring_case(name, host)) return ahead;
+    if (name.empty()) all = ahead;
+  }
+  return all;
+}
+
+}  // namespace
+
+HostClock::HostClock(const ExplainInput& input, const std::vector<std::string>& hosts) {
+  read(input, hosts);
+  date(input);
+  align_years();
+  place_boots(input);
+  for (Source& source : sources_) find_fold(source);
+  if (fold_) unfold(*fold_);
+  for (Source& source : sources_) look_for_rise(source);
+  share(input);
+  for (Source& source : sources_) fill(source);
+  sort(input);
+}
+
+void HostClock::read(const ExplainInput& input, const std::vector<std::string>& hosts) {
+  std::map<std::string, std::size_t> names, hosts_seen;
+  points_.resize(input.events.size());
+  stamps_.resize(input.events.size());
+  for (std::size_t i = 0; i < input.events.size(); ++i) {
+    const LogEvent& event = input.events[i];
+    Point& p = points_[i];
+    const auto [it, added] = names.emplace(event.source, sources_.size());
+    if (added) sources_.emplace_back();
+    p.source = it->second;
+    p.place = sources_[p.source].events.size();
+    sources_[p.source].events.push_back(i);
+    p.rank = event.rank;
+    if (!hosts[i].empty())
+      p.host = hosts_seen.emplace(hosts[i], hosts_seen.size() + 1).first->second;
+    stamps_[i] = event.time.at;
+    if (!event.time.at) continue;
+    p.stamped = true;
+    p.lo = event.time.at;
+    p.zoned = event.time.has_zone;
+    if (p.zoned || !event.time.has_date) continue;
+    if (const auto ahead = zone_of(input, hosts[i])) {
+      *p.lo -= *ahead;
+      p.zoned = true;
+    }
+  }
+  tied_.assign(hosts_seen.size() + 1, false);
+}
+
+void HostClock::date(const ExplainInput& input) {
+  std::vector<WallTime> dated;
+  for (std::size_t i = 0; i < points_.size(); ++i) {
+    if (points_[i].stamped && input.events[i].time.has_date) dated.push_back(*points_[i].lo);
+  }
+  const auto elsewhere = middle(std::move(dated));
+  for (const Source& source : sources_) {
+    std::optional<WallTime> next, previous;
+    const auto fresh = [&](std::size_t i) {
+      return points_[i].stamped && !input.events[i].time.has_date;
+    };
+    std::vector<std::optional<WallTime>> nexts(source.events.size());
+    for (std::size_t k = source.events.size(); k-- > 0;) {
+      nexts[k] = next;
+      const std::size_t i = source.events[k];
+      if (points_[i].stamped && !fresh(i)) next = points_[i].lo;
+    }
+    for (std::size_t k = 0; k < source.events.size(); ++k) {
+      Point& p = points_[source.events[k]];
+      if (!p.stamped) continue;
+      if (!fresh(source.events[k])) {
+        previous = p.lo;
+      } else if (nexts[k]) {
+        p.lo = on_day(*p.lo, *nexts[k] - hours(23));
+      } else if (previous) {
+        p.lo = on_day(*p.lo, *previous - hours(1));
+      } else if (elsewhere) {
+        p.lo = on_day(*p.lo, *elsewhere - hours(12));
+      }
+    }
+  }
+}
+
+void HostClock::align_years() {
+  std::optional<int> least;
+  for (const Point& p : points_) {
+    if (p.lo && year_of(*p.lo) > 1970) least = std::min(least.value_or(9999), year_of(*p.lo));
+  }
+  if (!least) return;
+  for (const Source& source : sources_) {
+    std::optional<WallTime> first;
+    for (const std::size_t i : source.events) {
+      if (!first && points_[i].lo && year_of(*points_[i].lo) > 1970) first = points_[i].lo;
+    }
+    // A run over New Year has two years that are both right.
+    if (!first || year_of(*first) - *least == 0) continue;
+    const int by = *least - year_of(*first);
+    if (by == -1) {
+      const WallTime new_year(
+          std::chrono::sys_days(std::chrono::year(*least + 1) / std::chrono::January / 1)
+              .time_since_epoch());
+      if (*first - new_year < days(60)) continue;
+    }
+    for (const std::size_t i : source.events) {
+      if (points_[i].lo) points_[i].lo = shift_year(*points_[i].lo, by);
+    }
+  }
+}
+
+void HostClock::place_boots(const ExplainInput& input) {
+  std::map<std::size_t, Duration> boots;  // of a host: its boot on the common clock
+  std::map<std::size_t, bool> zoned;
+  for (std::size_t i = 0; i < points_.size(); ++i) {
+    const Point& p = points_[i];
+    if (p.host == 0 || !p.lo || !input.events[i].time.since_boot) continue;
+    const Duration boot = p.lo->time_since_epoch() - *input.events[i].time.since_boot;
+    if (boots.emplace(p.host, boot).second) zoned[p.host] = p.zoned;
+  }
+  for (std::size_t i = 0; i < points_.size(); ++i) {
+    Point& p = points_[i];
+    const auto boot = boots.find(p.host);
+    if (p.lo || boot == boots.end() || !input.events[i].time.since_boot) continue;
+    p.lo = WallTime(boot->second + *input.events[i].time.since_boot);
+    p.stamped = true;
+    p.zoned = zoned[p.host];
+  }
+}
+
+void HostClock::find_fold(Source& source) {
+  std::optional<WallTime> newest;
+  for (std::size_t k = 0; k < source.events.size(); ++k) {
+    const Point& p = points_[source.events[k]];
+    if (!p.stamped || p.zoned) continue;
+    const WallTime was = newest.value_or(*p.lo);
+    const Duration back = was - *p.lo;
+    if (back >= minutes(45) && back <= minutes(75)) {
+      // One late line comes back to the old time with the next; a clock that was set stays back.
+      std::optional<bool> stays;
+      for (std::size_t n = k + 1; n < source.events.size() && !stays; ++n) {
+        const Point& later = points_[source.events[n]];
+        if (later.stamped && !later.zoned) stays = *later.lo < was;
+      }
+      if (stays.value_or(false)) {
+        source.set_back = true;
+        if (!fold_) fold_ = Fold{*p.lo, was};
+        for (std::size_t n = k; n < source.events.size(); ++n) {
+          Point& later = points_[source.events[n]];
+          if (later.stamped && !later.zoned) *later.lo += hours(1);
+        }
+        return;
+      }
+    }
+    newest = std::max(was, *p.lo);
+  }
+}
+
+// Sources that do not show the change themselves: after it they are an hour on, and within the
+// doubled hour nobody knows which of the two it was.
+void HostClock::unfold(const Fold& fold) {
+  for (const Source& source : sources_) {
+    if (source.set_back) continue;
+    for (const std::size_t i : source.events) {
+      Point& p = points_[i];
+      if (!p.stamped || p.zoned || *p.lo < fold.again || *p.lo > fold.first + days(1)) continue;
+      if (*p.lo >= fold.first) {
+        *p.lo += hours(1);
+      } else {
+        p.hi = *p.lo + hours(1);
+      }
+    }
+  }
+}
+
+void HostClock::look_for_rise(Source& source) {
+  std::optional<WallTime> newest;
+  for (const std::size_t i : source.events) {
+    const Point& p = points_[i];
+    if (!p.stamped) continue;
+    if (newest && *newest - *p.lo > kJitter) source.rising = false;
+    newest = std::max(newest.value_or(*p.lo), *p.lo);
+  }
+}
+
+void HostClock::fill(Source& source) {
+  std::optional<WallTime> previous;
+  for (const std::size_t i : source.events) {
+    Point& p = points_[i];
+    if (p.stamped) {
+      if (!p.hi) p.hi = p.lo;
+      previous = p.lo;
+    } else {
+      p.lo = previous;
+    }
+  }
+  std::optional<WallTime> next;
+  for (std::size_t k = source.events.size(); k-- > 0;) {
+    Point& p = points_[source.events[k]];
+    if (p.stamped) {
+      next = p.hi;
+    } else {
+      p.hi = next;
+    }
+  }
+}
+
+void HostClock::share(const ExplainInput& input) {
+  // Of a collective: when each host began to wait in it.
+  std::map<std::string, std::map<std::size_t, WallTime>> starts;
+  for (std::size_t i = 0; i < points_.size(); ++i) {
+    const LogEvent& event = input.events[i];
+    const Point& p = points_[i];
+    const auto ran = parse_int(event.word("ran_ms"));
+    if (p.host == 0 || !p.stamped || !ran || event.word("seq").empty()) continue;
+    if (*ran < 0 || *ran > 86'400'000) continue;
+    const std::string key = std::string(event.word("group")) + '/' +
+                            std::string(event.word("seq")) + '/' + std::string(event.word("op"));
+    const WallTime began = *p.lo - std::chrono::milliseconds(*ran);
+    const auto [it, added] = starts[key].emplace(p.host, began);
+    if (!added) it->second = std::min(it->second, began);
+  }
+  std::map<std::size_t, std::vector<WallTime>> offsets;  // as points on the epoch
+  for (const auto& [key, of_hosts] : starts) {
+    const std::vector<WallTime> all = [&] {
+      std::vector<WallTime> out;
+      for (const auto& [host, at] : of_hosts) out.push_back(at);
+      return out;
+    }();
+    if (all.size() < 2) continue;
+    const WallTime common = *middle(all);
+    for (const auto& [host, at] : of_hosts) offsets[host].emplace_back(at - common);
+  }
+  std::vector<Duration> ahead(tied_.size(), Duration::zero());
+  for (const auto& [host, times] : offsets) {
+    tied_[host] = true;
+    const Duration by = middle(times)->time_since_epoch();
+    if (by > kSharedDoubt || by < -kSharedDoubt) ahead[host] = by;
+  }
+  for (Point& p : points_) {
+    if (p.stamped) *p.lo -= ahead[p.host];
+    if (p.stamped && p.hi) *p.hi -= ahead[p.host];
+  }
+}
+
+void HostClock::sort(const ExplainInput& input) {
+  sorted_.resize(points_.size());
+  for (std::size_t i = 0; i < sorted_.size(); ++i) sorted_[i] = i;
+  const auto key = [&](std::size_t i) {
+    const Point& p = points_[i];
+    const WallTime at = p.lo ? *p.lo : p.hi ? *p.hi : WallTime::max();
+    return std::tuple(at, std::string_view(input.events[i].source), p.place);
+  };
+  std::sort(sorted_.begin(), sorted_.end(),
+            [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
+}
+
+std::optional<WallTime> HostClock::own(std::size_t event) const {
+  return stamps_[event];
+}
+
+Duration HostClock::doubt(const Point& a, const Point& b) const {
+  if (a.zoned != b.zoned) return kZoneDoubt;
+  if (a.host == b.host && a.host != 0) return kHostDoubt;
+  if (a.source == b.source) return kJitter;
+  if (tied_[a.host] && tied_[b.host]) return kSharedDoubt;
+  return limits::kClockSkew;
+}
+
+Order HostClock::order(std::size_t ia, std::size_t ib) const {
+  const Point& a = points_[ia];
+  const Point& b = points_[ib];
+  if (ia == ib) return Order::unknown;
+  if (a.source == b.source) {
+    const bool first = a.place < b.place;
+    const bool same_writer = (a.rank && a.rank == b.rank) || (a.host != 0 && a.host == b.host);
+    // Stamps that contradict the lines: written late by another process. Two hosts of one second
+    // came to one log in whatever order the network had.
+    const Duration apart = a.host != 0 && b.host != 0 ? kHostDoubt : Duration(-1);
+    const bool torn =
+        a.stamped && b.stamped && (first ? *b.lo - *a.lo <= apart : *a.lo - *b.lo <= apart);
+    if (sources_[a.source].rising ? (same_writer || !torn) : (a.rank && a.rank == b.rank)) {
+      return first ? Order::before : Order::after;
+    }
+  }
+  const Duration by = doubt(a, b);
+  if (a.hi && b.lo && *a.hi + by < *b.lo) return Order::before;
+  if (b.hi && a.lo && *b.hi + by < *a.lo) return Order::after;
+  return Order::unknown;
+}
+
+std::optional<Duration> HostClock::gap(std::size_t a, std::size_t b) const {
+  const Point& first = points_[a];
+  const Point& then = points_[b];
+  if (!first.hi || !then.lo) return std::nullopt;
+  const Duration by = first.source == then.source ? Duration::zero() : doubt(first, then);
+  return *then.lo - *first.hi - by;
+}
+
+}  // namespace muster

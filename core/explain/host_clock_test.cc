@@ -1,0 +1,226 @@
+#include "core/explain/host_clock.h"
+
+#include <gtest/gtest.h>
+
+#include "core/explain/explain_test_kit.h"
+#include "core/explain/scene.h"
+
+namespace muster {
+namespace {
+
+constexpr double kHour = 3600;
+
+// Two lines: whether the first of them is certainly before the second.
+struct OrderRow {
+  std::string name;
+  std::function<void(Pile&)> build;  // events 0 and 1 are compared
+  Order order;
+};
+
+Line line(Pile& p, std::string source) {
+  p.source = std::move(source);
+  return p.line("x", Cause::undetermined, EventRole::root);
+}
+
+const std::vector<OrderRow>& unsure_rows() {
+  static const std::vector<OrderRow> kRows = {
+      {"no stamps, two files",
+       [](Pile& p) {
+         line(p, "a");
+         line(p, "b");
+       },
+       Order::unknown},
+      {"two hosts, within their doubt",
+       [](Pile& p) {
+         line(p, "a").host("n1").at(0);
+         line(p, "b").host("n2").at(290);
+       },
+       Order::unknown},
+      {"one with a zone, one without",
+       [](Pile& p) {
+         line(p, "a").at(0).zone();
+         line(p, "b").at(13 * kHour);
+       },
+       Order::unknown},
+      {"boots of two hosts",
+       [](Pile& p) {
+         line(p, "a").host("n1").boot(1);
+         line(p, "b").host("n2").boot(9000);
+       },
+       Order::unknown},
+      {"one file, two hosts, one second",
+       [](Pile& p) {
+         line(p, "a").host("n1").at(5);
+         line(p, "a").host("n2").at(5.5);
+       },
+       Order::unknown},
+      {"put together of two: stamps go back",
+       [](Pile& p) {
+         line(p, "a").rank(1).at(5000);
+         line(p, "a").rank(2).at(5010);
+         line(p, "a").rank(2).at(1);
+       },
+       Order::unknown},
+  };
+  return kRows;
+}
+
+const std::vector<OrderRow>& sure_rows() {
+  static const std::vector<OrderRow> kRows = {
+      {"one file, no stamps",
+       [](Pile& p) {
+         line(p, "a");
+         line(p, "a");
+       },
+       Order::before},
+      {"one file, one of them without",
+       [](Pile& p) {
+         line(p, "a").at(5);
+         line(p, "a");
+       },
+       Order::before},
+      {"two hosts, beyond their doubt",
+       [](Pile& p) {
+         line(p, "a").host("n1").at(0);
+         line(p, "b").host("n2").at(310);
+       },
+       Order::before},
+      {"the same, the other way",
+       [](Pile& p) {
+         line(p, "a").host("n1").at(310);
+         line(p, "b").host("n2").at(0);
+       },
+       Order::after},
+      {"one host, two files",
+       [](Pile& p) {
+         line(p, "a").host("n1").at(0);
+         line(p, "b").host("N1").at(2);
+       },
+       Order::before},
+      {"put together, stamps far apart",
+       [](Pile& p) {
+         line(p, "a").rank(1).at(5000);
+         line(p, "a").rank(2).at(1);
+         line(p, "a").at(2);
+       },
+       Order::after},
+      {"a rank late by seconds",
+       [](Pile& p) {
+         line(p, "a").rank(1).at(8).host("n1");
+         line(p, "a").rank(1).at(1).host("n1");
+       },
+       Order::before},
+  };
+  return kRows;
+}
+
+const std::vector<OrderRow>& calendar_rows() {
+  static const std::vector<OrderRow> kRows = {
+      {"another year that was guessed",
+       [](Pile& p) {
+         line(p, "a").at(0);
+         line(p, "b").at(366 * 24 * kHour + 600);
+       },
+       Order::before},
+      {"a clock of the same day",
+       [](Pile& p) {
+         line(p, "a").clock(2 * kHour);
+         line(p, "a").at(2.5 * kHour);
+       },
+       Order::before},
+      {"a clock of another file",
+       [](Pile& p) {
+         line(p, "a").clock(2 * kHour);
+         line(p, "b").at(3 * kHour);
+       },
+       Order::before},
+      {"clocks over midnight",
+       [](Pile& p) {
+         line(p, "a").clock(23.9 * kHour);
+         line(p, "b").at(24.5 * kHour);
+       },
+       Order::before},
+      {"a boot that another line dates",
+       [](Pile& p) {
+         line(p, "a").host("n1").boot(100);
+         line(p, "b").host("n1").at(500);
+         line(p, "c").host("n1").boot(50).at(60);
+       },
+       Order::before},
+  };
+  return kRows;
+}
+
+void compare(const std::vector<OrderRow>& rows) {
+  for (const OrderRow& row : rows) {
+    SCOPED_TRACE(row.name);
+    Pile pile;
+    row.build(pile);
+    const Scene scene(pile.input);
+    EXPECT_EQ(scene.clock().order(0, 1), row.order);
+    EXPECT_EQ(scene.clock().before(0, 1), scene.clock().order(1, 0) == Order::after);
+  }
+}
+
+TEST(HostClock, OrderOfTwoLines) {
+  compare(unsure_rows());
+  compare(sure_rows());
+  compare(calendar_rows());
+}
+
+TEST(HostClock, TheHourThatComesTwice) {
+  Pile p;
+  for (const double at : {1.5, 1.9, 1.1, 1.2, 1.6, 2.5}) {
+    p.line("x", Cause::undetermined, EventRole::root).at(at * kHour).host("n1");
+  }
+  p.source = "other";
+  p.line("x", Cause::undetermined, EventRole::root).at(2.4 * kHour).host("n2");
+  p.source = "doubled";
+  p.line("x", Cause::undetermined, EventRole::root).at(1.3 * kHour).host("n3");
+  const Scene scene(p.input);
+  EXPECT_TRUE(scene.clock().before(1, 2));
+  EXPECT_TRUE(scene.clock().before(4, 5));
+  EXPECT_EQ(*scene.clock().gap(1, 2), seconds_to_duration(0.2 * kHour));
+  // The other host is past the change as well: 2.4 is 0.1 h before 2.5, after 1.6 of the second
+  // run.
+  EXPECT_TRUE(scene.clock().before(4, 6));
+  EXPECT_TRUE(scene.clock().before(6, 5));
+  // Within the doubled hour it is not known which of the two.
+  EXPECT_EQ(scene.clock().order(1, 7), Order::unknown);
+}
+
+TEST(HostClock, OneLateLineIsNoChangeOfTheClock) {
+  Pile p;
+  for (const double at : {1.5, 1.9, 1.0, 1.95, 2.0}) {
+    p.line("x", Cause::undetermined, EventRole::root).at(at * kHour).host("n1");
+  }
+  const Scene scene(p.input);
+  EXPECT_EQ(*scene.clock().at(4) - *scene.clock().at(0), seconds_to_duration(0.5 * kHour));
+}
+
+TEST(HostClock, CollectivesTellTheOffsetOfTwoHosts) {
+  Pile p;
+  p.source = "a";
+  p.timeout(0, 1000).host("n1");
+  p.root(Cause::gpu_oom).rank(0).host("n1").at(400);
+  p.source = "b";  // 200 s ahead
+  p.timeout(8, 1200).host("n2");
+  p.root(Cause::gpu_oom).rank(8).host("n2").at(500);
+  const Scene scene(p.input);
+  EXPECT_EQ(scene.clock().order(3, 1), Order::before);
+}
+
+TEST(HostClock, TheOrderOfSourcesIsNothing) {
+  Pile p;
+  p.source = "b";
+  p.root(Cause::gpu_oom).at(5);
+  p.source = "a";
+  p.root(Cause::gpu_oom).at(5);
+  Pile turned;
+  turned.input.events = {p.input.events[1], p.input.events[0]};
+  const Scene one(p.input), two(turned.input);
+  EXPECT_EQ(one.event(one.sorted()[0]).source, two.event(two.sorted()[0]).source);
+}
+
+}  // namespace
+}  // namespace muster

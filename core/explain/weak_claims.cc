@@ -1,0 +1,195 @@
+#include "core/explain/weak_claims.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/text.h"
+
+namespace muster {
+namespace {
+
+// The scheduler or a signal ended the job: what is printed then is cleaning up.
+bool was_ended(const Scene& scene) {
+  for (const SiteFact& fact : scene.input().facts) {
+    const auto* job = std::get_if<JobRecord>(&fact.value);
+    if (job == nullptr) continue;
+    const std::string state = to_lower(job->state);
+    if (state.starts_with("cancel") || state.starts_with("timeout") ||
+        state.starts_with("preempt") || state.starts_with("complet")) {
+      return true;
+    }
+  }
+  return !scene.with_cause(Cause::external_stop).empty();
+}
+
+void clean_up(const Scene& scene, std::vector<Claim>& claims) {
+  std::vector<std::size_t> ends;
+  std::set<std::string> others, reasons;
+  std::set<std::string> gpus;
+  for (const std::size_t i : scene.sorted()) {
+    const LogEvent& e = scene.event(i);
+    const std::string code(e.word("code"));
+    if (e.rule == "xid" && code != "45") others.insert(code);
+    if (e.cause != Cause::benign_cleanup_xid) continue;
+    ends.push_back(i);
+    gpus.insert(scene.hardware_of(i).id);
+    if (!e.word("caused_by").empty()) reasons.insert(std::string(e.word("caused_by")));
+  }
+  std::erase_if(claims, [](const Claim& c) { return c.cause == Cause::benign_cleanup_xid; });
+  const bool fault = std::any_of(claims.begin(), claims.end(), [](const Claim& c) {
+    return is_gpu_fault(c.cause) || c.cause == Cause::app_memory_fault;
+  });
+  if (ends.empty() || fault || !others.empty()) return;
+  const bool ended = was_ended(scene);
+  Claim claim = claim_of(scene, Cause::benign_cleanup_xid, ends);
+  claim.join = "clean_up";
+  claim.culprits.clear();
+  claim.confidence = ended ? Confidence::high : Confidence::medium;
+  claim.what = fmt::format("the channels of {} GPU{} were cleaned up when the program was ended{}",
+                           gpus.size(), gpus.size() == 1 ? "" : "s",
+                           ended ? "" : "; no other Xid stands in the log");
+  if (!reasons.empty()) {
+    claim.become(Cause::evidence_missing, "clean_up");
+    claim.confidence = Confidence::low;
+    claim.what = fmt::format("Xid 45 names Xid {} as its reason, and the log does not hold it",
+                             *reasons.begin());
+    claim.actions = {Action::collect_evidence};
+    claim.next = "read the kernel log of the minutes before";
+  }
+  claims.push_back(std::move(claim));
+}
+
+void noise(const Scene& scene, std::vector<Claim>& claims) {
+  std::map<Cause, std::vector<std::size_t>> by_cause;
+  for (const std::size_t i : scene.sorted()) {
+    const LogEvent& e = scene.event(i);
+    const Severity severity = e.severity.value_or(cause_row(e.cause).severity);
+    const bool alone = scene.role(i) == EventRole::confirmation && e.cause != Cause::undetermined &&
+                       cause_row(e.cause).severity <= Severity::warning;
+    if (scene.role(i) != EventRole::benign && !alone) continue;
+    if (severity > Severity::warning || e.cause == Cause::benign_cleanup_xid) continue;
+    // These two are weighed with the facts by their joins.
+    if (e.cause == Cause::nvswitch_not_set_up || e.cause == Cause::storage_pause_recovered)
+      continue;
+    by_cause[e.cause].push_back(i);
+  }
+  for (auto& [cause, events] : by_cause) {
+    const bool told =
+        std::any_of(claims.begin(), claims.end(), [&](const Claim& c) { return c.cause == cause; });
+    if (told) continue;
+    const bool benign = scene.role(events.front()) == EventRole::benign;
+    const std::size_t lines = events.size();
+    Claim claim =
+        claim_of(scene, benign && cause == Cause::undetermined ? Cause::harmless_message : cause,
+                 std::move(events));
+    if (claim.severity <= Severity::info) claim.culprits.clear();
+    if (!benign) claim.cap(Confidence::medium);
+    if (lines > 1) claim.what += fmt::format(" ({} such lines)", lines);
+    claim.join = "noise";
+    claims.push_back(std::move(claim));
+  }
+}
+
+// Errors of transfers alone: most hosts that complain name the one whose process or link went.
+void blamed_peer(const Scene& scene, std::vector<Claim>& claims) {
+  std::map<std::string, std::set<std::string>> complainers;
+  std::vector<std::size_t> errors;
+  for (const std::size_t i : scene.with_role(EventRole::cascade)) {
+    const std::string_view peer = scene.event(i).word("peer");
+    if (peer.empty()) continue;
+    errors.push_back(i);
+    const std::string host = scene.identity().host_of_peer(peer);
+    complainers[host.empty() ? address_of(peer) : host].insert(
+        scene.host(i) + "/" + std::to_string(scene.event(i).pid.value_or(0)));
+  }
+  if (errors.empty()) return;
+  Claim claim = claim_of(scene, Cause::undetermined, errors);
+  claim.severity = Severity::critical;
+  claim.confidence = Confidence::low;
+  claim.culprits = {{CulpritKind::unknown, ""}};
+  claim.what = "connections to other ranks broke; why is not in these logs";
+  if (complainers.size() == 1) {
+    const std::string& peer = complainers.begin()->first;
+    claim.culprits = {{CulpritKind::host, peer}};
+    claim.what = fmt::format("all errors name {}, whose own log is not here", peer);
+  }
+  claim.actions = {Action::collect_evidence, Action::restart_from_checkpoint};
+  claim.next = "read the log of the peers that are named and the counters of their ports";
+  claim.join = "blamed_peer";
+  claims.push_back(std::move(claim));
+}
+
+struct SignalRow {
+  std::string_view signal, meaning, next;
+};
+constexpr SignalRow kSignals[] = {
+    {"9", "a process was killed (signal 9)",
+     "look for an OOM kill in the kernel log of its host, then at the scheduler's"},
+    {"7", "a process got a bus error (signal 7)", "look at df /dev/shm and the kernel log there"},
+    {"11", "a process crashed (signal 11)", "look for its core dump and the kernel log"},
+    {"4", "a process ran an instruction that its processor does not have (signal 4)",
+     "compare the build with the processor"},
+    {"8", "a process divided by zero (signal 8)", "look for its core dump"},
+    {"6", "a process gave up by itself (signal 6)", "read the last lines of its own log"},
+};
+
+void ended_by_signal(const Scene& scene, std::vector<Claim>& claims) {
+  for (const std::size_t i : scene.with_role(EventRole::teardown)) {
+    const std::string_view signal = scene.event(i).word("signal");
+    const auto* row = std::find_if(std::begin(kSignals), std::end(kSignals),
+                                   [&](const SignalRow& r) { return r.signal == signal; });
+    if (row == std::end(kSignals)) continue;
+    Claim claim = claim_of(scene, Cause::undetermined, {i});
+    claim.severity = Severity::critical;
+    claim.confidence = Confidence::low;
+    if (scene.rank(i)) claim.culprits = {{CulpritKind::rank, std::to_string(*scene.rank(i))}};
+    claim.what = row->meaning;
+    claim.next = row->next;
+    claim.actions = {Action::collect_evidence, Action::restart_from_checkpoint};
+    claim.join = "ended_by_signal";
+    claims.push_back(std::move(claim));
+    return;
+  }
+}
+
+// Only the ends of processes or shouts of those that lost another, and nobody who says why.
+void only_ends(const Scene& scene, std::vector<Claim>& claims) {
+  const auto ends = scene.with_role(EventRole::teardown);
+  const auto shouts = scene.with_role(EventRole::cascade);
+  if (ends.empty() && shouts.empty()) return;
+  const bool failed = !shouts.empty();
+  Claim claim = claim_of(scene, failed ? Cause::undetermined : Cause::evidence_missing,
+                         failed ? shouts : ends);
+  claim.severity = failed ? Severity::critical : Severity::info;
+  claim.confidence = Confidence::low;
+  claim.culprits = {{CulpritKind::unknown, ""}};
+  claim.what = failed ? "these lines only follow from the end of another process, which is not in "
+                        "these logs"
+                      : "these lines only tell that processes ended; what ended them is not in "
+                        "these logs";
+  claim.actions = {Action::collect_evidence};
+  claim.next = "read the logs of all ranks and the kernel logs of their hosts";
+  claim.join = "only_ends";
+  claims.push_back(std::move(claim));
+}
+
+}  // namespace
+
+void add_weak_claims(const Scene& scene, const Waits& waits, std::vector<Claim>& claims) {
+  clean_up(scene, claims);
+  noise(scene, claims);
+  const auto stands = [&] {
+    return std::any_of(claims.begin(), claims.end(), [](const Claim& c) {
+      return !c.follows && (c.severity >= Severity::warning || c.cause == Cause::external_stop ||
+                            layer_of(c.cause) == Layer::wait);
+    });
+  };
+  if (!stands()) blamed_peer(scene, claims);
+  if (!stands() && waits.events.empty()) ended_by_signal(scene, claims);
+  if (!stands() && claims.empty()) only_ends(scene, claims);
+}
+
+}  // namespace muster

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/model/site_fact.h"
+
+namespace muster {
+
+// A small document while readers take lines out of it. A reader claims the lines that it
+// understands, so that what remains tells whether the document is one, and adds a fact for what
+// they say. Bounded by limits::kSiteLines and limits::kSiteFacts: beyond them nothing is read.
+class SiteText {
+ public:
+  // Views of `bytes`, which must outlive this. Colours must be out already.
+  SiteText(std::string_view name, std::string_view bytes);
+
+  // Of the file, behind its last '/': "env_n03.txt".
+  std::string_view name() const { return name_; }
+  // "env_n03.txt" and "[root@n03 ~]# df -h" tell it; empty: not told.
+  const std::string& host() const { return host_; }
+  // Without line ends and blanks behind.
+  std::span<const std::string_view> lines() const { return lines_; }
+  std::string_view line(std::size_t index) const { return lines_[index]; }
+  // Behind a shell's prompt, where the document begins with one: "df -h".
+  std::string_view command() const { return command_; }
+
+  void claim(std::size_t index) { claimed_[index] = true; }
+  bool claimed(std::size_t index) const { return claimed_[index]; }
+  // Claims the line too.
+  void add(std::size_t index, SiteValue value, std::string_view host = {});
+
+  // Lines that are neither blank nor claimed, and those that are claimed.
+  std::size_t open_lines() const;
+  std::size_t claimed_lines() const;
+  std::vector<SiteFact> take_facts();
+
+ private:
+  void find_prompt();
+
+  std::string_view name_;
+  std::string host_;
+  std::string_view command_;
+  std::vector<std::string_view> lines_;
+  std::vector<bool> claimed_;
+  std::vector<SiteFact> facts_;
+};
+
+// Pieces between runs of blanks and tabs; at most `most`, the last of which is the whole rest.
+std::vector<std::string_view> words_of(std::string_view text, std::size_t most = SIZE_MAX);
+
+// "env_n03.txt" -> "n03": the part beside words of tools that looks like a host, a letter and a
+// digit in it. Empty: none.
+std::string host_in_name(std::string_view name);
+
+}  // namespace muster
