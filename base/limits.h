@@ -40,10 +40,10 @@ inline constexpr std::chrono::seconds kConfigPatience{5};
 // rank has a handful of groups), and a job of 16,384 ranks says four things each with room.
 inline constexpr std::size_t kWitnessesOfRank = 16;
 inline constexpr std::size_t kWitnesses = 131072;
-// Ranks of one job that notes, settings and lines may name: sixteen times the largest jobs known.
-inline constexpr std::int32_t kRanks = 1 << 18;
+// Ranks of one job that notes, settings and lines may name: four times the largest jobs known.
+inline constexpr std::int32_t kRanks = 65536;
 // Of all maps of ranks to hosts together, each rank as often as a map names it.
-inline constexpr std::size_t kRankPlaces = 1 << 20;
+inline constexpr std::size_t kRankPlaces = 4 * 65536;
 // Notes of one log: each is a sentence for people.
 inline constexpr std::size_t kNotesOfLog = 16;
 // Events of one kernel log, and of one kind, code, part and process in it: a single GPU wrote

@@ -79,6 +79,7 @@ void add_consequences(const Scene& scene, const Claim& claim, Finding& finding) 
     std::uint64_t lines = 0;
     std::set<std::int32_t> ranks;
     std::set<std::string> hosts;
+    bool beside = false;
   };
   std::vector<Shout> shouts;
   std::map<std::string, std::size_t> by_rule;
@@ -92,13 +93,17 @@ void add_consequences(const Scene& scene, const Claim& claim, Finding& finding) 
     const auto [it, added] = by_rule.emplace(scene.event(i).rule, shouts.size());
     if (added) shouts.push_back({.first = i, .lines = 0, .ranks = {}, .hosts = {}});
     Shout& shout = shouts[it->second];
+    // What can be a cause itself follows only where it certainly came later.
+    const bool own_cause = role == EventRole::root || role == EventRole::confirmation;
+    const bool later = !claim.events.empty() && scene.clock().before(claim.events.front(), i);
+    if (added) shout.beside = own_cause && !later;
     shout.lines += 1 + scene.event(i).repeats;
     if (scene.rank(i)) shout.ranks.insert(*scene.rank(i));
     if (!scene.host(i).empty()) shout.hosts.insert(scene.host(i));
   }
   for (const Shout& shout : shouts) {
     if (finding.evidence.size() >= limits::kEvidenceLines) return;
-    std::string mark = "consequence";
+    std::string mark = shout.beside ? "beside it" : "consequence";
     if (shout.ranks.size() > 1) {
       mark += fmt::format(", {} ranks", shout.ranks.size());
     } else if (shout.hosts.size() > 1) {

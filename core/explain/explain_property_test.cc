@@ -231,7 +231,8 @@ TEST(ExplainProperty, VictimsAloneAccuseNobodySurely) {
     add_victims(job, draw, ranks, culprit);
     add_noise(job, draw, ranks);
     shuffle_sources(job, draw);
-    for (const Finding& finding : explain(job.pile.input).findings) {
+    const Explanation answer = explain(job.pile.input);
+    for (const Finding& finding : answer.findings) {
       if (finding.confidence == Confidence::low || finding.severity < Severity::warning) continue;
       for (const Culprit& c : finding.culprits) {
         EXPECT_TRUE(is_guilty(c, {gpu_oom, false}, culprit)) << c.id << ": " << finding.summary;
