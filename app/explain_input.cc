@@ -332,6 +332,7 @@ Result<ExplainReading> read_explain_inputs(
     out.dumps += one.dumps;
   }
   if (failure && failed == gained.size()) return *failure;
+  if (gained.empty()) return make_error(Errc::not_found, "no file in what was named");
   return out;
 }
 

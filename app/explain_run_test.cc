@@ -31,7 +31,8 @@ void add_night(MemoryFiles& files) {
               written);
   }
   files.add("logs/n12_dmesg.txt", "[Sat Aug  1 03:11:40 2026] " LOST "\n", written);
-  files.add("logs/n13_dmesg.txt", "[Sat Aug  1 03:11:40 2026] usb: a new device was found\n", written);
+  files.add("logs/n13_dmesg.txt", "[Sat Aug  1 03:11:40 2026] usb: a new device was found\n",
+            written);
 }
 
 Report answer(std::vector<std::string> paths, Files& files) {

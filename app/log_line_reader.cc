@@ -6,6 +6,17 @@
 
 namespace muster {
 
+namespace {
+
+// "[", "<", "{" and digits; the capital of a month or a day.
+bool may_begin_stamp(std::string_view text) {
+  if (text.empty()) return false;
+  const char c = text.front();
+  return c == '[' || c == '<' || c == '{' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z');
+}
+
+}  // namespace
+
 LogLineReader::LogLineReader(std::optional<WallTime> written)
     : written_(written), kernel_(written) {}
 
@@ -29,7 +40,7 @@ LogLine LogLineReader::read(std::string_view text) {
     out.time.has_date = false;
   }
   const bool carried = envelope.rank || envelope.native || !out.host.empty();
-  if (carried && out.time.at) return out;
+  if (carried && (out.time.at || !may_begin_stamp(text))) return out;
   // Kernel logs, journals and collectors have more forms than the logs of ranks.
   KernelLine kernel = kernel_.read(text);
   if (!out.time.at) {

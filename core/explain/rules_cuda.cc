@@ -150,13 +150,14 @@ constexpr RuleRow kRows[] = {
             "look for left-over processes on it", A::stop_process, A::fix_config,
             Severity::critical},
 
-    // Programs.
+    // Programs. Xid 13 and 31 of the kernel say the same of a GPU; here a rank says that it
+    // stopped.
     RuleRow{"cuda_app_fault", "CUDA error: ",
             R"(CUDA error: (?P<what>an illegal memory access was encountered|misaligned address|)"
             R"(an illegal instruction was encountered|unspecified launch failure|invalid program )"
             R"(counter|hardware stack error|invalid address space|operation not supported on )"
             R"(global/shared address space|the launch timed out and was terminated))",
-            C::app_memory_fault, root, K::none, "", "a GPU kernel of the program failed: {what}",
+            C::rank_exception, root, K::none, "", "a GPU kernel of the program failed: {what}",
             kFindKernel, A::fix_code, A::restart_from_checkpoint},
     RuleRow{"cuda_assert", "device-side assert triggered",
             "CUDA error: device-side assert triggered", C::rank_exception, root, K::none, "",
@@ -165,7 +166,7 @@ constexpr RuleRow kRows[] = {
     RuleRow{"cuda_driver_fault", "CUDA_ERROR_",
             R"((?P<what>CUDA_ERROR_(?:ILLEGAL_ADDRESS|LAUNCH_FAILED|MISALIGNED_ADDRESS|ILLEGAL)"
             R"(_INSTRUCTION|ASSERT)))",
-            C::app_memory_fault, root, K::none, "", "a GPU kernel of the program failed: {what}",
+            C::rank_exception, root, K::none, "", "a GPU kernel of the program failed: {what}",
             kFindKernel, A::fix_code, A::restart_from_checkpoint},
     RuleRow{"cuda_unknown", "CUDA error: unknown error", "CUDA error: unknown error",
             C::undetermined, root, K::none, "", "the driver gave up on the GPU without a reason",

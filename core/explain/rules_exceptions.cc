@@ -34,7 +34,8 @@ constexpr RuleRow kRows[] = {
             "Temporary failure in name resolution", C::no_route, confirmation, K::none, "",
             "the name service did not answer", "look at the name service", A::fix_network},
     RuleRow{"hub_unreachable", "huggingface.co",
-            R"((?:We couldn't connect to|Couldn't reach|host=).{0,20}huggingface\.co)",
+            R"((?:We couldn't connect to|Couldn't reach).{0,20}huggingface\.co|)"
+            R"(huggingface\.co.{0,40}Max retries exceeded)",
             C::undetermined, root, K::none, "", "the model hub cannot be reached from this node",
             "download before the start, and set HF_HUB_OFFLINE=1", A::fix_config, A::fix_network,
             Severity::critical},

@@ -12,6 +12,16 @@ using C = Cause;
 using K = CulpritKind;
 
 constexpr RuleRow kRows[] = {
+    // Rows of kubectl get pods: "run-0  0/1  OOMKilled  2 (5m ago)  9m".
+    RuleRow{"k8s_pod_oom_killed", "OOMKilled",
+            R"(^(?P<pod>[a-z0-9][\w.-]{0,252}) +\d+/\d+ +OOMKilled\b)", C::host_oom_killed, root,
+            K::host, "{pod}", "pod {pod} was killed at its memory limit",
+            "raise its memory limit, or use fewer loader workers and less pinned memory",
+            A::raise_limit, A::reduce_memory},
+    RuleRow{"k8s_pod_evicted", " Evicted ",
+            R"(^(?P<pod>[a-z0-9][\w.-]{0,252}) +\d+/\d+ +Evicted\b)", C::undetermined, confirmation,
+            K::host, "{pod}", "pod {pod} was evicted from its node",
+            "kubectl describe pod says for what", A::collect_evidence, A::none, Severity::critical},
     RuleRow{"k8s_oom_killed", "OOMKilled", R"(\bOOMKilled\b)", C::host_oom_killed, root, K::config,
             "memory_limit", "a container was killed at its memory limit",
             "raise its memory limit, or use fewer loader workers and less pinned memory",

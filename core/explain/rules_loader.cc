@@ -20,6 +20,7 @@ constexpr RuleRow kRows[] = {
             R"(DataLoader worker \(pid (?P<pid>\d{1,10})\) is killed by signal: Bus error)",
             C::shm_full, root, K::file, "/dev/shm", "loader worker {pid} found no shared memory",
             kMoreShm, A::raise_limit, A::restart_from_checkpoint},
+    // What the worker itself says; the line of its loader names it.
     RuleRow{"loader_bus_error_inside", "Unexpected bus error",
             "Unexpected bus error encountered in worker", C::shm_full, root, K::file, "/dev/shm",
             "a loader worker found no shared memory", kMoreShm, A::raise_limit,
@@ -45,7 +46,7 @@ constexpr RuleRow kRows[] = {
         "loader_crashed_inside", "encountered in worker",
         R"(Unexpected (?P<signal>segmentation fault|floating-point exception|illegal instruction))"
         R"( encountered in worker)",
-        C::loader_worker_crashed, root, K::none, "", "a loader worker crashed ({signal})",
+        C::loader_worker_crashed, confirmation, K::none, "", "a loader worker crashed ({signal})",
         "look for a decoder in native code; try num_workers=0 on the same data", A::fix_code,
         A::fix_data},
     RuleRow{"loader_exited", "exited unexpectedly",

@@ -49,14 +49,18 @@ constexpr RuleRow kRows[] = {
             K::host, "{host}", "CUDA waits for the NVSwitches to be set up",
             "start nvidia-fabricmanager in the version of the driver", A::start_service,
             A::recheck},
-    // The error is sticky: the process had it before NCCL met it.
+    // An assertion has its own line, which says more.
+    RuleRow{"nccl_sticky_assert", "Cuda failure",
+            R"(Cuda failure (?:\d+ )?'device-side assert triggered)", C::rank_exception, cascade,
+            K::none, "", "NCCL met an assertion that had failed in a GPU kernel before",
+            "look for the line of the assertion", A::fix_code},
+    // The error is sticky: a kernel of this process had it before NCCL met it.
     RuleRow{"nccl_sticky_cuda_error", "Cuda failure",
-            R"(Cuda failure (?:\d+ )?'(?P<what>device-side assert triggered|an illegal memory)"
-            R"( access[^']*|unspecified launch failure|misaligned address|an illegal instructi)"
-            R"(on[^']*))",
-            C::app_memory_fault, cascade, K::none, "",
-            "NCCL met a CUDA error that the process had before: {what}",
-            "look for the first CUDA error of this process", A::fix_code},
+            R"(Cuda failure (?:\d+ )?'(?P<what>an illegal memory access[^']*|)"
+            R"(unspecified launch failure|misaligned address|an illegal instruction[^']*))",
+            C::rank_exception, root, K::none, "", "a GPU kernel of the program failed: {what}",
+            "run the same data again with CUDA_LAUNCH_BLOCKING=1 or compute-sanitizer", A::fix_code,
+            A::restart_from_checkpoint},
     RuleRow{"nccl_cuda_teardown", "Cuda failure",
             R"(Cuda failure (?:\d+ )?'(?:driver shutting down|context is destroyed))",
             C::undetermined, teardown, K::none, "", "CUDA was ending already"},

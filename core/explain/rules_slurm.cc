@@ -31,7 +31,7 @@ constexpr RuleRow kRows[] = {
             "see who asked for it; it starts again by itself", A::restart_from_checkpoint, A::none,
             Severity::info},
     RuleRow{"slurm_step_node_failure", "DUE TO NODE FAILURE", STOPPED "DUE TO NODE FAILURE",
-            C::node_failure, confirmation, K::none, "",
+            C::node_failure, root, K::none, "",
             "Slurm ended job {job} because one of its nodes failed",
             "the line of srun, sacct or slurmctld names the node", A::exclude_host,
             A::restart_from_checkpoint},

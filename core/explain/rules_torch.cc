@@ -24,7 +24,7 @@ constexpr RuleRow kRows[] = {
             kFreePort, A::stop_process, A::fix_config},
     // Not the number of a line of code: that is followed by "]".
     RuleRow{"port_in_use", "ddress already in use",
-            R"([,:] ?(?P<port>\d{4,5})[):'" ].{0,60}[aA]ddress already in use)", C::port_in_use,
+            R"([,:] ?(?P<port>\d{4,5})[,):'" ].{0,120}[aA]ddress already in use)", C::port_in_use,
             root, K::port, "{port}", "port {port} is held by another process", kFreePort,
             A::stop_process, A::fix_config},
     RuleRow{"address_in_use", "ddress already in use", "[aA]ddress already in use", C::port_in_use,

@@ -14,8 +14,8 @@
 #include "core/model/culprit.h"
 #include "core/model/severity.h"
 
-// What one line of any log (or a few that say the same) is evidence for. Readers of lines make these
-// values, core/explain/ weighs them against each other on one timeline.
+// What one line of any log (or a few that say the same) is evidence for. Readers of lines make
+// these values, core/explain/ weighs them against each other on one timeline.
 
 namespace muster {
 
@@ -58,8 +58,8 @@ struct LogEvent {
   std::optional<std::int64_t> pid;
   Culprit subject;  // the finest thing that the line itself names to act on; none: nothing
 
-  // What the line named beside: ("peer", "10.77.207.19"), ("seconds", "480"). Names are those of the
-  // groups of its pattern, in their order; what did not match is left out.
+  // What the line named beside: ("peer", "10.77.207.19"), ("seconds", "480"). Names are those of
+  // the groups of its pattern, in their order; what did not match is left out.
   std::vector<std::pair<std::string, std::string>> words;
 
   std::string meaning;                // one clause in plain language; empty: that of the cause

@@ -108,7 +108,8 @@ struct PackageChange {  // apt and dpkg history, yum history
   std::string command;   // "/usr/bin/unattended-upgrade"
 };
 
-struct DriverVersion {  // /proc/driver/nvidia/version, nvidia-smi, NVML's complaint, a table of hosts
+// /proc/driver/nvidia/version, nvidia-smi, NVML's complaint, a table of hosts.
+struct DriverVersion {
   bool kernel = false;  // the loaded module; else the library
   std::string version;
 };

@@ -112,32 +112,4 @@ void read_nodes(SiteText& text) {
   read_table(text, "NAME", "STATUS", "ROLES");
 }
 
-void read_pods(SiteText& text) {
-  std::vector<std::string_view> columns;
-  for (std::size_t i = 0; i < text.lines().size(); ++i) {
-    auto words = words_of(text.line(i));
-    if (column(words, "NAME") && column(words, "READY") && column(words, "STATUS") &&
-        column(words, "RESTARTS")) {
-      columns = std::move(words);
-      text.claim(i);
-      continue;
-    }
-    if (words.empty()) columns.clear();
-    if (columns.empty()) continue;
-    // "2 (5m ago)" is one cell.
-    const auto ago = std::find(words.begin(), words.end(), std::string_view("ago)"));
-    if (ago != words.end() && ago - words.begin() >= 2) words.erase(ago - 1, ago + 1);
-    const std::size_t name = *column(columns, "NAME"), status = *column(columns, "STATUS");
-    if (words.size() <= std::max(name, status)) continue;
-    JobRecord pod;
-    pod.id = pod.name = bounded(words[name]);
-    pod.state = bounded(words[status]);
-    const auto node = column(columns, "NODE");
-    if (node && *node < words.size() && words[*node] != "<none>") {
-      pod.hosts.push_back(bounded(words[*node]));
-    }
-    text.add(i, std::move(pod));
-  }
-}
-
 }  // namespace muster

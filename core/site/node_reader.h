@@ -12,9 +12,4 @@ namespace muster {
 //   NAME  STATUS  ROLES  AGE  VERSION                                     kubectl get nodes
 void read_nodes(SiteText& text);
 
-// Pods of Kubernetes, as jobs: id and name are the pod's, its node is the host.
-//
-//   NAME  READY  STATUS  RESTARTS  AGE  [IP  NODE  ...]                   kubectl get pods
-void read_pods(SiteText& text);
-
 }  // namespace muster

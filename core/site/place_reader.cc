@@ -188,6 +188,11 @@ void read_places(SiteText& text) {
     if (!note && heading) continue;
     if (!note) return;
     if (!note->ranks.empty() && !speaks_of_ranks(line) && !is_bare_pair(commas)) return;
+    // "3: Killed" is a line of a log: without a word of ranks a host must look like one.
+    const bool named = contains_ignoring_case(line, "rank") || !note->address.empty() ||
+                       note->ranks.empty() || note->names.empty() ||
+                       note->names.front().find_first_of("0123456789.") != std::string::npos;
+    if (!named) return;
     found.emplace_back(i, std::move(*note));
   }
   if (found.empty()) return;

@@ -28,9 +28,9 @@ namespace {
 
 // Tools with headings or forms of their own; a file may hold the output of several.
 constexpr void (*kTools[])(SiteText&) = {
-    read_disks,   read_limits,   read_services,   read_gids,      read_pci_tree,  read_listing,
-    read_jobs,    read_nodes,    read_pods,       read_listeners, read_processes, read_packages,
-    read_drivers, read_counters, read_gpu_states, read_trials};
+    read_disks,    read_limits,  read_services, read_gids,       read_pci_tree,
+    read_listing,  read_jobs,    read_nodes,    read_listeners,  read_processes,
+    read_packages, read_drivers, read_counters, read_gpu_states, read_trials};
 
 // Forms that many texts have: a document is all of one of them, or none.
 constexpr void (*kWhole[])(SiteText&) = {read_job_script, read_places, read_settings, read_records};

@@ -43,6 +43,7 @@ constexpr Row kRows[] = {
     {"a sentence among them", "ranks.txt", "n01: 0-7\nn02 was slow today\n", "LOG\n"},
     {"counts of something", "counts.txt", "out_of_sequence 3 4\nretries 7 7\n", "LOG\n"},
     {"a count of something", "counts.txt", "retries 3\n", "LOG\n"},
+    {"words behind a task", "slurm.out", "3: Killed\n4: done\n", "LOG\n"},
     {"an address of nobody", "hosts.txt", "10.1.2.3\n", "LOG\n"},
     {"hosts", "hosts",
      "127.0.0.1 localhost\n::1 ip6-localhost ip6-loopback # six\n10.1.2.3\tn03 n03-ib\n",
