@@ -189,6 +189,22 @@ void one_program(const Scene& scene, const std::vector<std::size_t>& faults, Cla
   }
 }
 
+// A rank whose exception is the fault as the program sees it: the Xid is its witness.
+bool rank_tells(const Scene& scene, const std::vector<std::size_t>& faults,
+                std::vector<Claim>& claims) {
+  Claim* claim = find_claim(claims, Cause::rank_exception);
+  if (claim == nullptr || claim->events.empty()) return false;
+  const std::size_t first = claim->events.front();
+  const std::string& host = scene.host(first);
+  const std::string& there = scene.host(faults.front());
+  const bool near = host.empty() || there.empty() || host_key(host) == host_key(there);
+  if (!near || !scene.says(first, {"CUDA error", "illegal memory access", "GPU kernel"}))
+    return false;
+  claim->events.insert(claim->events.end(), faults.begin(), faults.end());
+  claim->join = "program_faults";
+  return true;
+}
+
 void program_faults(const Scene& scene, std::vector<Claim>& claims) {
   std::vector<std::size_t> by_kernel, by_rank;
   for (const std::size_t i : scene.with_cause(Cause::app_memory_fault)) {
@@ -201,6 +217,7 @@ void program_faults(const Scene& scene, std::vector<Claim>& claims) {
     Claim claim = fault_claim(scene, by_kernel);
     const bool lost = contexts_lost(scene, by_kernel, claim);
     if (!lost) one_program(scene, by_kernel, claim);
+    if (!lost && by_rank.empty() && rank_tells(scene, by_kernel, claims)) return;
     if (lost || by_rank.empty()) {
       claims.push_back(std::move(claim));
       return;

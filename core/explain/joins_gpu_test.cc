@@ -108,39 +108,40 @@ TEST(GpuJoins, NvlinksHaveTwoEnds) {
   });
 }
 
+void fault(Pile& p, std::string host, std::string pci, std::string program, int pid,
+           std::string text = "MMU Fault: GPCCLIENT_T1_3") {
+  p.line("xid", app_memory_fault, EventRole::root, std::move(text))
+      .word("code", "31")
+      .word("pci", std::move(pci))
+      .word("process", std::move(program))
+      .host(std::move(host))
+      .pid(pid);
+}
+
 TEST(GpuJoins, FaultsOfPrograms) {
-  const auto fault = [](Pile& p, std::string host, std::string pci, std::string program, int pid,
-                        std::string text = "MMU Fault: GPCCLIENT_T1_3") {
-    p.line("xid", app_memory_fault, EventRole::root, std::move(text))
-        .word("code", "31")
-        .word("pci", std::move(pci))
-        .word("process", std::move(program))
-        .host(std::move(host))
-        .pid(pid);
-  };
   run({
-      {"one", [=](Pile& p) { fault(p, "n1", "0000:c2:00", "python3", 41); }, "app_memory_fault",
+      {"one", [](Pile& p) { fault(p, "n1", "0000:c2:00", "python3", 41); }, "app_memory_fault",
        "process:41", kInfo},
       {"twice on one GPU",
-       [=](Pile& p) {
+       [](Pile& p) {
          fault(p, "n1", "0000:c2:00", "python3", 41);
          fault(p, "n1", "0000:c2:00", "python3", 42);
        },
        "app_memory_fault", "process:41", kInfo},
       {"two programs on two GPUs",
-       [=](Pile& p) {
+       [](Pile& p) {
          fault(p, "n1", "0000:c2:00", "a.out", 41);
          fault(p, "n1", "0000:c3:00", "b.out", 42);
        },
        "app_memory_fault", "process:41", kInfo},
       {"one program on two GPUs",
-       [=](Pile& p) {
+       [](Pile& p) {
          fault(p, "n1", "0000:c2:00", "folder", 41);
          fault(p, "n2", "0000:c2:00", "folder", 42);
        },
        "app_memory_fault", "process:folder", kWarning},
       {"clients that nobody knows",
-       [=](Pile& p) {
+       [](Pile& p) {
          p.line("xid", app_memory_fault, EventRole::root, "Graphics Exception")
              .word("code", "13")
              .word("pci", "0000:1b:00")
@@ -150,7 +151,7 @@ TEST(GpuJoins, FaultsOfPrograms) {
        },
        "app_memory_fault", "process:@0000:1b:00.0", kCritical},
       {"one, and ranks that gave up behind it",
-       [=](Pile& p) {
+       [](Pile& p) {
          p.line("xid", app_memory_fault, EventRole::root, "MMU Fault")
              .word("pci", "0000:c2:00")
              .at(10)
@@ -159,15 +160,28 @@ TEST(GpuJoins, FaultsOfPrograms) {
          p.timeouts(0, 3, 700);
        },
        "app_memory_fault", "process:41", kWarning},
+  });
+}
+
+TEST(GpuJoins, FaultsThatRanksTell) {
+  run({
+      {"an exception of the rank, and ranks that gave up",
+       [](Pile& p) {
+         p.root(rank_exception, "CUDA error: an illegal memory access was encountered").rank(2);
+         p.timeout(0, 700);
+         p.source = "dmesg";
+         p.xid(31, app_memory_fault, "0000:3b:00").pid(4411).at(80);
+       },
+       "rank_exception", "rank:2", kCritical, kHigh},
       {"the rank says so itself",
-       [=](Pile& p) {
+       [](Pile& p) {
          fault(p, "n1", "0000:c2:00", "python3", 41);
          p.root(app_memory_fault, "CUDA error: an illegal memory access").rank(3);
          p.timeouts(0, 2, 700);
        },
        "rank_exception", "rank:3", kCritical, kHigh},
       {"an exception of the rank",
-       [=](Pile& p) {
+       [](Pile& p) {
          fault(p, "n1", "0000:c2:00", "python3", 41);
          p.root(rank_exception, "CUDA error: an illegal memory access").rank(3).host("n1");
        },

@@ -7,7 +7,6 @@ namespace {
 
 using enum Cause;
 constexpr auto kCritical = Severity::critical;
-constexpr auto kWarning = Severity::warning;
 constexpr auto kLow = Confidence::low;
 constexpr auto kMedium = Confidence::medium;
 constexpr auto kHigh = Confidence::high;
