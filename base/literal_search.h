@@ -45,9 +45,9 @@ class LiteralSearch {
     // Four places at a time: one branch for all of them.
     const std::size_t step = stride_;
     for (; at + 3 * step < end; at += 4 * step) {
-      const bool any = maybe(begin + at) | maybe(begin + at + step) | maybe(begin + at + 2 * step) |
-                       maybe(begin + at + 3 * step);
-      if (!any) continue;
+      const std::uint64_t any = maybe(begin + at) | maybe(begin + at + step) |
+                                maybe(begin + at + 2 * step) | maybe(begin + at + 3 * step);
+      if (any == 0) continue;
       for (std::size_t i = at; i < at + 4 * step; i += step) check(text, i, on_hit);
     }
     for (; at < end; at += step) check(text, at, on_hit);
@@ -71,14 +71,15 @@ class LiteralSearch {
   static std::size_t hash(std::uint32_t key) {
     return static_cast<std::size_t>((key * 0x9E3779B1u) >> (32 - kBitsLog2));
   }
-  bool maybe(const char* at) const {
+  // 1 or 0, to be joined without a branch.
+  std::uint64_t maybe(const char* at) const {
     const std::size_t slot = hash(load(at));
-    return ((filter_[slot / 64] >> (slot % 64)) & 1) != 0;
+    return (filter_[slot / 64] >> (slot % 64)) & 1;
   }
 
   template <typename F>
   void check(std::string_view text, std::size_t at, F&& on_hit) const {
-    if (!maybe(text.data() + at)) return;
+    if (maybe(text.data() + at) == 0) return;
     const std::uint32_t bytes = load(text.data() + at);
     for (std::size_t i = first_key(bytes); i < keys_.size() && keys_[i].bytes == bytes; ++i) {
       const Key& key = keys_[i];

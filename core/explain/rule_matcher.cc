@@ -168,7 +168,8 @@ Status RuleMatcher::State::add(LogRule rule) {
     return complaint(
         rule, fmt::format("an anchor has {} to 255 bytes of one line", LiteralSearch::kMinBytes));
   }
-  Compiled compiled{.rule = std::move(rule)};
+  Compiled compiled;
+  compiled.rule = std::move(rule);
   if (Status fine = compile_pattern(compiled); !fine) return fine;
   compiled.subject = parse_template(compiled.rule.subject_id);
   compiled.meaning = parse_template(compiled.rule.meaning);

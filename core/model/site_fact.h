@@ -22,11 +22,11 @@ struct DiskSpace {  // df, df -i
   double block_bytes = 1;                   // how exact the printed numbers are
 };
 
-struct ResourceLimit {                // ulimit -a, /proc/PID/limits
-  std::string name;                   // "nofile", "memlock", otherwise as printed
-  std::optional<double> soft, hard;   // in the unit below; absent beside `unlimited`: not told
+struct ResourceLimit {               // ulimit -a, /proc/PID/limits
+  std::string name;                  // "nofile", "memlock", otherwise as printed
+  std::optional<double> soft, hard;  // in the unit below; absent beside `unlimited`: not told
   bool soft_unlimited = false, hard_unlimited = false;
-  std::string unit;                   // "files", "bytes"
+  std::string unit;  // "files", "bytes"
 };
 
 struct ServiceState {  // systemctl status, systemctl is-active
@@ -132,7 +132,7 @@ struct BadRecord {  // a data file whose records were checked line by line
   std::string reason;
 };
 
-struct TrialRun {     // a row of a table of test runs: who took part and how it ended
+struct TrialRun {  // a row of a table of test runs: who took part and how it ended
   std::string name;
   std::vector<std::string> hosts;
   std::vector<std::string> groups;  // of what the hosts hang on: "71" under "leaf_groups"
