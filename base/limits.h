@@ -87,4 +87,14 @@ inline constexpr std::size_t kFolderDepth = 8;
 // What a file is shows in its first bytes; a host map of 16,384 ranks fits whole.
 inline constexpr std::size_t kSniffBytes = 512 * 1024;
 
+// Points of one curve of step times: two million steps are half a year of 8 s each, at 100 bytes a
+// point. Events (saves, evaluations, restarts) of it that are kept with their text.
+inline constexpr std::size_t kCurvePoints = 2'000'000;
+inline constexpr std::size_t kCurveEvents = 4096;
+// Settings, hosts and ranks that the documents beside a curve may name: each rank of a large job
+// may bring an environment of a few hundred variables.
+inline constexpr std::size_t kSettings = 65536;
+// One record of a TensorBoard event file: scalars are tens of bytes, a graph some megabytes.
+inline constexpr std::size_t kEventRecordBytes = 64 * 1024 * 1024;
+
 }  // namespace muster::limits

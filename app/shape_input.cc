@@ -1,0 +1,186 @@
+#include "app/shape_input.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <span>
+#include <utility>
+
+#include "app/input_stream.h"
+#include "base/limits.h"
+#include "base/line_splitter.h"
+#include "core/progress/progress_decoder.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kChunkBytes = 256 * 1024;
+
+// ---- which files -------------------------------------------------------------------------------
+
+class Walk {
+ public:
+  Walk(Files& files, ShapeInput& out) : files_(files), out_(out) {}
+
+  void path(const std::string& path, std::size_t depth = 0) {
+    if (path == "-") return add(path);
+    const auto info = files_.stat(path);
+    if (!info) return fail(path, info.error());
+    if (info->type != FileInfo::Type::folder) return add(path);
+    if (depth > 0 && info->link) return;
+    if (depth >= limits::kFolderDepth) {
+      out_.blind.push_back({path, "folders inside folders: too deep, not read", true});
+      return;
+    }
+    const auto names = files_.list(path);
+    if (!names) return fail(path, names.error());
+    for (const std::string& name : *names) {
+      const std::string inner = path.ends_with('/') ? path + name : path + "/" + name;
+      const auto type = files_.stat(inner);
+      if (type && type->link) continue;
+      this->path(inner, depth + 1);
+    }
+  }
+
+  std::vector<std::string> found;
+  std::optional<Error> failure;  // the first
+
+ private:
+  void fail(const std::string& path, const Error& error) {
+    if (!failure) failure = error;
+    out_.blind.push_back({path, error.context, true});
+  }
+  void add(const std::string& path) {
+    if (found.size() < limits::kFolderFiles && known_.insert(path).second) found.push_back(path);
+  }
+
+  Files& files_;
+  ShapeInput& out_;
+  std::set<std::string> known_;
+};
+
+// ---- one file ----------------------------------------------------------------------------------
+
+struct Series {
+  std::string source, kind;
+  shape::CurveBuilder builder;
+};
+
+class Reader {
+ public:
+  Reader(Files& files, const ShapeInputOptions& options, ShapeInput& out)
+      : files_(files), options_(options), out_(out) {}
+
+  // Fails where the file cannot be read at all.
+  Status read(const std::string& path) {
+    auto stream = open_text(files_, path, path, {});
+    if (!stream) return stream.error();
+    std::string head;
+    while (head.size() < limits::kSniffBytes) {
+      const auto got = (*stream)->read(chunk_);
+      if (!got) return got.error();
+      if (*got == 0) break;
+      head.append(chunk_.data(), *got);
+    }
+    if (head.empty()) {
+      out_.notes.push_back(path + ": empty");
+      return {};
+    }
+    if (!options_.columns.empty() || looks_like_step_table(head))
+      return table(path, head, **stream);
+    return text(path, head, **stream);
+  }
+
+  std::vector<Series> series;
+
+ private:
+  // Shows the rest of the stream to `take`, `head` first.
+  template <typename Take>
+  void drain(const std::string& path, std::string_view head, ByteStream& stream, Take&& take) {
+    take(head);
+    for (;;) {
+      const auto got = stream.read(chunk_);
+      if (!got) out_.blind.push_back({path, got.error().context, false});
+      if (!got || *got == 0) return;
+      take(std::string_view(chunk_).substr(0, *got));
+    }
+  }
+
+  Status table(const std::string& path, std::string_view head, ByteStream& stream) {
+    Series one{path, "table", {}};
+    StepTableDecoder decoder(options_.columns);
+    drain(path, head, stream, [&](std::string_view bytes) { decoder.feed(bytes, one.builder); });
+    decoder.finish(one.builder);
+    if (!decoder.complaint().empty()) {
+      return make_error(Errc::invalid_input, path + ": " + decoder.complaint());
+    }
+    if (decoder.bad_rows() > 0) {
+      out_.notes.push_back(
+          fmt::format("{}: {} rows without a step were passed over", path, decoder.bad_rows()));
+    }
+    series.push_back(std::move(one));
+    return {};
+  }
+
+  Status text(const std::string& path, std::string_view head, ByteStream& stream) {
+    Series one{path, "log", {}};
+    ProgressDecoder decoder(options_.pattern);
+    shape::SurroundingsReader around(out_.around, path);
+    LineSplitter lines;
+    std::uint64_t number = 0;
+    const auto line = [&](std::string_view text, std::uint64_t) {
+      ++number;
+      around.line(text, number + lines.dropped());
+    };
+    drain(path, head, stream, [&](std::string_view bytes) {
+      decoder.feed(bytes, one.builder);
+      lines.feed(bytes, line);
+    });
+    decoder.finish(one.builder);
+    lines.finish(line);
+    if (lines.dropped() > 0) {
+      out_.notes.push_back(fmt::format("{}: {} lines are longer than {} KiB and were passed over",
+                                       path, lines.dropped(), limits::kLineBytes / 1024));
+    }
+    series.push_back(std::move(one));
+    return {};
+  }
+
+  Files& files_;
+  const ShapeInputOptions& options_;
+  ShapeInput& out_;
+  std::string chunk_ = std::string(kChunkBytes, '\0');
+};
+
+}  // namespace
+
+Result<ShapeInput> read_shape_inputs(const std::vector<std::string>& paths,
+                                     const ShapeInputOptions& options, Files& files) {
+  ShapeInput out;
+  Walk walk(files, out);
+  for (const std::string& path : paths) walk.path(path);
+  Reader reader(files, options, out);
+  std::optional<Error> failure = walk.failure;
+  std::size_t failed = 0;
+  for (const std::string& path : walk.found) {
+    const Status read = reader.read(path);
+    if (read) continue;
+    ++failed;
+    if (!failure) failure = read.error();
+    out.blind.push_back({path, read.error().context, true});
+  }
+  if (failure && failed == walk.found.size()) return *failure;
+  for (Series& one : reader.series) {
+    shape::Curve curve = one.builder.finish(one.source, out.around.restart_steps);
+    if (!curve.points.empty()) {
+      out.curves.push_back(std::move(curve));
+    } else if (!curve.events.empty()) {
+      out.stepless.push_back(std::move(curve));
+    }
+  }
+  return out;
+}
+
+}  // namespace muster

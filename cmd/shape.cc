@@ -1,0 +1,85 @@
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/shape_run.h"
+#include "cmd/verbs.h"
+
+namespace muster {
+namespace {
+
+constexpr std::string_view kEpilog =
+    "Examples:\n"
+    "  muster shape train.log                        what slows this run, and since when?\n"
+    "  muster shape steps.csv config.txt nccl.log    with what stands beside the curve\n"
+    "  muster shape train.log --expect 4.95s         slower than it should be from the start?\n"
+    "  muster shape tb/events.out.tfevents.* --json | jq .findings[0]\n"
+    "  kubectl logs trainer-0 | muster shape -\n"
+    "  muster shape t.csv --columns step=it,step_time=t_ms:ms\n"
+    "\n"
+    "Files are known by their content: logs of trainers, tables (CSV), answers of Prometheus\n"
+    "(query_range), event files of TensorBoard; settings, environments, NCCL's INFO lines and "
+    "notes\n"
+    "of restarts are evidence beside them.\n"
+    "\n"
+    "Exit status: 0 ok or info, 1 warning, 2 critical, 3 cannot tell, 64 usage, 65 no input.";
+
+class ShapeVerb final : public Verb {
+ public:
+  std::string_view name() const override { return "shape"; }
+  std::string_view summary() const override {
+    return "the curve of step times: dips, sag, steps, floors, and their causes";
+  }
+
+  void declare(VerbOptions& options) override {
+    options.positionals("FILE", &request_.paths,
+                        "logs, tables and what stands beside; any mixture");
+    options.text("--expect", &expect_, "SPEED",
+                 "what the run should reach: 4.95s a step, 53000tok/s, 40% MFU");
+    options.text("--columns", &columns_, "ROLE=NAME,...",
+                 "columns of a table, where their names do not tell: step, step_time, tokens, ...");
+    options.text("--pattern", &pattern_, "REGEX",
+                 "step lines of an unknown log; groups step, total, loss, tps, dt, mfu, epoch");
+    options.epilog(std::string(kEpilog));
+  }
+
+  ExitStatus run(Console& console) override {
+    if (request_.paths.empty()) {
+      console.complain("name a log, a table or an event file, or - (muster shape --help)");
+      return ExitStatus::usage;
+    }
+    auto columns = parse_step_columns(columns_);
+    if (!columns) return refuse(console, columns.error());
+    request_.input.columns = std::move(*columns);
+    if (!pattern_.empty()) {
+      auto pattern = UserPattern::compile(pattern_);
+      if (!pattern) return refuse(console, pattern.error());
+      request_.input.pattern = std::move(*pattern);
+    }
+    if (!expect_.empty()) {
+      auto expected = shape::parse_expectation(expect_);
+      if (!expected) return refuse(console, expected.error());
+      request_.expected = std::move(*expected);
+    }
+    const auto answer = shape_once(request_, real_files());
+    if (!answer) return console.fail(answer.error());
+    return console.answer(answer->report);
+  }
+
+ private:
+  static ExitStatus refuse(Console& console, const Error& error) {
+    console.complain(error.context);
+    return ExitStatus::usage;
+  }
+
+  ShapeRequest request_;
+  std::string expect_, columns_, pattern_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_shape_verb() {
+  return std::make_unique<ShapeVerb>();
+}
+
+}  // namespace muster
