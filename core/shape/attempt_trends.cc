@@ -40,6 +40,13 @@ void judge_level(const Taken& taken, AttemptTrend& trend) {
                trend.last_level > trend.first_level * (1 + kLeastSag / 2);
 }
 
+// Whether a share of `n` is more than another by more than chance makes.
+bool surely_more(double before, double after, double n) {
+  const double both = (before + after) / 2;
+  const double error = std::sqrt(2 * both * (1 - both) / n);
+  return after - before >= kLeastShare && after - before >= kShareSigmas * error;
+}
+
 void judge_share(const Taken& taken, AttemptTrend& trend) {
   const std::size_t third = taken.slow.size() / 3;
   const auto n = static_cast<double>(third);
@@ -50,10 +57,26 @@ void judge_share(const Taken& taken, AttemptTrend& trend) {
   };
   trend.slow_first = count(0) / n;
   trend.slow_last = count(taken.slow.size() - third) / n;
-  const double both = (trend.slow_first + trend.slow_last) / 2;
-  const double error = std::sqrt(2 * both * (1 - both) / n);
-  const double grown = trend.slow_last - trend.slow_first;
-  trend.slow_grows = grown >= kLeastShare && grown >= kShareSigmas * error;
+  trend.third = third;
+  trend.slow_grows = surely_more(trend.slow_first, trend.slow_last, n);
+}
+
+// Attempts that are each too short to be sure of are judged together: what begins anew at every
+// restart shows in the sum of them.
+void judge_shares_together(std::vector<AttemptTrend>& trends) {
+  double first = 0, last = 0, n = 0;
+  std::size_t growing = 0;
+  for (const AttemptTrend& trend : trends) {
+    const auto third = static_cast<double>(trend.third);
+    first += trend.slow_first * third;
+    last += trend.slow_last * third;
+    n += third;
+    growing += trend.slow_last - trend.slow_first >= kLeastShare ? 1 : 0;
+  }
+  if (n <= 0 || growing < 2 || !surely_more(first / n, last / n, n)) return;
+  for (AttemptTrend& trend : trends) {
+    trend.slow_grows = trend.slow_grows || trend.slow_last - trend.slow_first >= kLeastShare;
+  }
 }
 
 }  // namespace
@@ -82,6 +105,7 @@ std::vector<AttemptTrend> find_trends(const Curve& curve, const Shapes& shapes) 
     }
     trends.push_back(trend);
   }
+  judge_shares_together(trends);
   return trends;
 }
 

@@ -155,8 +155,9 @@ std::vector<Finding> judge_shape(const ShapeCase& c) {
   auto floor = judge_floor(c);
   // Waiting for data explains a low level; a level that nothing explains stays undetermined.
   if (floor && (findings.empty() || floor->cause != Cause::undetermined)) add(std::move(floor));
-  add(judge_sag(c));
-  const bool grows = known(Cause::gc_pauses);
+  auto sag = judge_sag(c);
+  const bool grows = sag.has_value();
+  add(std::move(sag));
   for (Finding& finding : judge_changes(c)) findings.push_back(std::move(finding));
   for (Finding& finding : judge_periods(c)) {
     const bool said = finding.cause == Cause::data_starvation && known(Cause::cpu_binding);

@@ -157,11 +157,13 @@ std::optional<Finding> by_loader(const ShapeCase& c, const Period& period) {
                             escape_controls(workers->key, 60)));
     if (!waits) finding.confidence = Confidence::medium;
     finding.culprits.push_back({CulpritKind::config, workers->key});
+    finding.evidence.push_back(quoted(workers->seen));
     if (!c.around.data_path.empty()) {
       finding.culprits.front() = {CulpritKind::file, c.around.data_path};
-      finding.evidence.push_back(quoted(*c.around.data_place));
+      const SeenAt& place = *c.around.data_place;
+      const bool same = place.source == workers->seen.source && place.line == workers->seen.line;
+      if (!same) finding.evidence.push_back(quoted(place));
     }
-    finding.evidence.push_back(quoted(workers->seen));
     return finding;
   }
   if (!waits) return std::nullopt;

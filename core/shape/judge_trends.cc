@@ -11,41 +11,42 @@ namespace {
 
 constexpr double kHealed = 0.5;  // of a sag that a restart must take back
 
-// Of the attempts that grow slower: how many restarts followed, and how many of them healed it.
+// Of the attempts that grow slower: what they lost in sum, and what the restarts behind them gave
+// back. In sum, since a share of some 30 points moves by chance.
 struct Healing {
-  std::size_t growing = 0, restarts = 0, healed = 0;
+  std::size_t restarts = 0;
+  double grown = 0, given_back = 0;
   const AttemptTrend* worst = nullptr;
   bool by_share = false;
+
+  bool healed() const { return restarts > 0 && given_back >= kHealed * grown; }
 };
 
 bool grows(const AttemptTrend& trend) {
   return trend.sags || trend.slow_grows;
 }
 
-bool healed(const AttemptTrend& before, const AttemptTrend& after) {
-  if (before.slow_grows) {
-    return after.slow_first <= before.slow_last - kHealed * (before.slow_last - before.slow_first);
-  }
-  const double grown = before.last_level - before.first_level;
-  return after.first_level <= before.last_level - kHealed * grown;
-}
-
 Healing healing_of(const std::vector<AttemptTrend>& attempts) {
   Healing out;
+  for (const AttemptTrend& trend : attempts) out.by_share = out.by_share || trend.slow_grows;
   for (std::size_t i = 0; i < attempts.size(); ++i) {
     const AttemptTrend& trend = attempts[i];
     if (!grows(trend)) continue;
-    ++out.growing;
     const bool worse = out.worst == nullptr ||
                        trend.slow_last + trend.total > out.worst->slow_last + out.worst->total;
     if (worse) out.worst = &trend;
-    out.by_share = out.by_share || trend.slow_grows;
     if (i + 1 == attempts.size()) continue;
     const AttemptTrend& next = attempts[i + 1];
     constexpr std::size_t kTells = 20;  // points of the next attempt
     if (next.end - next.from < kTells || !(next.first_level > 0)) continue;
     ++out.restarts;
-    out.healed += healed(trend, next) ? 1 : 0;
+    if (out.by_share) {
+      out.grown += trend.slow_last - trend.slow_first;
+      out.given_back += trend.slow_last - next.slow_first;
+    } else {
+      out.grown += trend.last_level - trend.first_level;
+      out.given_back += trend.last_level - next.first_level;
+    }
   }
   return out;
 }
@@ -100,9 +101,9 @@ std::optional<Finding> judge_sag(const ShapeCase& c) {
     finding.evidence.push_back(seen_point(c, trend.end - 1, growth_text(c, trend)));
   }
   add_witnesses(c, finding);
-  if (healing.restarts > 0 && healing.healed == healing.restarts) {
+  if (healing.healed()) {
     finding.confidence =
-        c.around.clocks_fine || healing.healed > 1 ? Confidence::high : Confidence::medium;
+        c.around.clocks_fine || healing.restarts > 1 ? Confidence::high : Confidence::medium;
     finding.cause = Cause::gc_pauses;
     finding.summary = fmt::format(
         "{} and is gone after {}: garbage collection of Python on the hosts, or growing state "
@@ -240,12 +241,24 @@ std::optional<Finding> starvation(const ShapeCase& c, const LevelChange& change,
 
 }  // namespace
 
+namespace {
+
+// Where slow steps become more and more, the level moves with them.
+bool in_growth(const ShapeCase& c, std::size_t index) {
+  return std::any_of(c.shapes.attempts.begin(), c.shapes.attempts.end(),
+                     [&](const AttemptTrend& trend) {
+                       return trend.slow_grows && index >= trend.from && index < trend.end;
+                     });
+}
+
+}  // namespace
+
 std::vector<Finding> judge_changes(const ShapeCase& c) {
   constexpr std::size_t kTold = 3;  // changes; the first are those that somebody can act on
   std::vector<Finding> findings;
   for (std::size_t k = 0; k < c.shapes.changes.size() && findings.size() < kTold; ++k) {
     const LevelChange& change = c.shapes.changes[k];
-    if (change.ratio <= 1) continue;
+    if (change.ratio <= 1 || in_growth(c, change.from)) continue;
     const bool recovered = recovers(c, k) && change.until;
     auto finding = starvation(c, change, recovered);
     // Back from a fast piece to the level of before is no news.

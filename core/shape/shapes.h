@@ -63,6 +63,7 @@ struct AttemptTrend {
   bool sags = false;                               // by the rule above
   double first_level = kNone, last_level = kNone;  // fast parts of its first and last tenth
   double slow_first = 0, slow_last = 0;  // share of slow points in its first and last third
+  std::size_t third = 0;                 // points of such a third
   bool slow_grows = false;
 };
 
