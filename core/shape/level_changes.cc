@@ -19,6 +19,7 @@ struct Baseline {
   double level = 0;
   double scale = 1;  // one standard deviation, widened for correlated noise
   double alarm = kAlarm;
+  bool known = false;
 };
 
 // Of logarithms. A short baseline knows its own spread badly, so it needs more to be sure.
@@ -28,7 +29,7 @@ Baseline learn(std::span<const double> logs, double resolution) {
   const double sigma = std::max(spread.sigma, floor);
   const auto n = static_cast<double>(logs.size());
   const double r = std::min(0.9, neighbour_correlation(logs, {spread.centre, sigma}) + 1 / n);
-  return {spread.centre, sigma * std::sqrt((1 + r) / (1 - r)), kAlarm * (1 + 10 / n)};
+  return {spread.centre, sigma * std::sqrt((1 + r) / (1 - r)), kAlarm * (1 + 10 / n), true};
 }
 
 // A step between two flat pieces explains the points around `at` better than a straight line does.
@@ -117,13 +118,13 @@ std::vector<LevelChange> find_level_changes(std::span<const double> values, doub
   const std::span<const double> all(logs);
   std::vector<LevelChange> changes;
   std::size_t begin = 0;  // of the level that holds
-  std::optional<Baseline> base;
+  Baseline base;
   Cusum cusum;
   for (std::size_t i = 0; i < logs.size(); ++i) {
     if (learns_at(i - begin)) base = learn(all.subspan(begin, i - begin), resolution);
-    if (!base || !cusum.add(logs[i], i, *base)) continue;
+    if (!base.known || !cusum.add(logs[i], i, base)) continue;
     const std::size_t onset = cusum.onset();
-    const auto pieces = verify(all, begin, onset, base->scale);
+    const auto pieces = verify(all, begin, onset, base.scale);
     if (!pieces) {
       // Slow steps, or a drift: a drift moves the baseline, slow steps do not.
       cusum.reset();
@@ -139,7 +140,7 @@ std::vector<LevelChange> find_level_changes(std::span<const double> values, doub
     changes.push_back(change);
     begin = onset;
     i = onset;  // the new level is learned from its own start
-    base.reset();
+    base = {};
     cusum.reset();
   }
   return changes;
