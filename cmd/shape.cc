@@ -1,12 +1,17 @@
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "app/shape_run.h"
 #include "cmd/verbs.h"
+#include "core/render/plot_svg.h"
+#include "core/render/plot_text.h"
 
 namespace muster {
 namespace {
+
+constexpr std::size_t kPlotLines = 12;  // beside an answer of some ten lines on 24
 
 constexpr std::string_view kEpilog =
     "Examples:\n"
@@ -14,6 +19,7 @@ constexpr std::string_view kEpilog =
     "  muster shape steps.csv config.txt nccl.log    with what stands beside the curve\n"
     "  muster shape train.log --expect 4.95s         slower than it should be from the start?\n"
     "  muster shape tb/events.out.tfevents.* --json | jq .findings[0]\n"
+    "  muster shape train.log --svg curve.svg        on a terminal the curve is drawn anyway\n"
     "  kubectl logs trainer-0 | muster shape -\n"
     "  muster shape t.csv --columns step=it,step_time=t_ms:ms\n"
     "\n"
@@ -40,6 +46,7 @@ class ShapeVerb final : public Verb {
                  "columns of a table, where their names do not tell: step, step_time, tokens, ...");
     options.text("--pattern", &pattern_, "REGEX",
                  "step lines of an unknown log; groups step, total, loss, tps, dt, mfu, epoch");
+    options.text("--svg", &svg_, "FILE", "the curves as a picture");
     options.epilog(std::string(kEpilog));
   }
 
@@ -63,7 +70,21 @@ class ShapeVerb final : public Verb {
     }
     const auto answer = shape_once(request_, real_files());
     if (!answer) return console.fail(answer.error());
-    return console.answer(answer->report);
+    if (!svg_.empty()) {
+      const std::string line =
+          answer->report.findings.empty() ? "" : answer->report.findings.front().summary;
+      const Status written = real_files().write_atomic(svg_, render_svg(answer->plots, line));
+      if (!written) return console.fail(written.error());
+    }
+    const ExitStatus status = console.answer(answer->report);
+    if (console.json() || !console.terminal()) return status;
+    constexpr std::size_t kPlots = 3;  // more do not fit on a screen
+    for (std::size_t i = 0; i < std::min(kPlots, answer->plots.size()); ++i) {
+      console.print(render_plot(
+          answer->plots[i],
+          {.width = console.width(), .height = kPlotLines, .unicode = console.unicode()}));
+    }
+    return status;
   }
 
  private:
@@ -73,7 +94,7 @@ class ShapeVerb final : public Verb {
   }
 
   ShapeRequest request_;
-  std::string expect_, columns_, pattern_;
+  std::string expect_, columns_, pattern_, svg_;
 };
 
 }  // namespace
