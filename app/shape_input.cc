@@ -11,7 +11,9 @@
 #include "app/input_stream.h"
 #include "base/limits.h"
 #include "base/line_splitter.h"
+#include "core/progress/event_file.h"
 #include "core/progress/progress_decoder.h"
+#include "core/progress/step_metrics.h"
 
 namespace muster {
 namespace {
@@ -64,7 +66,7 @@ class Walk {
 // ---- one file ----------------------------------------------------------------------------------
 
 struct Series {
-  std::string source, kind;
+  std::string source;
   shape::CurveBuilder builder;
 };
 
@@ -88,6 +90,8 @@ class Reader {
       out_.notes.push_back(path + ": empty");
       return {};
     }
+    if (looks_like_event_file(head)) return event_file(path, head, **stream);
+    if (looks_like_step_metrics(head)) return metrics(path, std::move(head), **stream);
     if (!options_.columns.empty() || looks_like_step_table(head))
       return table(path, head, **stream);
     return text(path, head, **stream);
@@ -109,7 +113,7 @@ class Reader {
   }
 
   Status table(const std::string& path, std::string_view head, ByteStream& stream) {
-    Series one{path, "table", {}};
+    Series one{path, {}};
     StepTableDecoder decoder(options_.columns);
     drain(path, head, stream, [&](std::string_view bytes) { decoder.feed(bytes, one.builder); });
     decoder.finish(one.builder);
@@ -124,8 +128,37 @@ class Reader {
     return {};
   }
 
+  Status event_file(const std::string& path, std::string_view head, ByteStream& stream) {
+    Series one{path, {}};
+    EventFileDecoder decoder;
+    drain(path, head, stream, [&](std::string_view bytes) { decoder.feed(bytes, one.builder); });
+    if (decoder.damaged() > 0) {
+      out_.notes.push_back(
+          fmt::format("{}: {} damaged records were passed over", path, decoder.damaged()));
+    }
+    series.push_back(std::move(one));
+    return {};
+  }
+
+  Status metrics(const std::string& path, std::string document, ByteStream& stream) {
+    drain(path, {}, stream, [&](std::string_view bytes) {
+      if (document.size() <= limits::kDocumentBytes) document += bytes;
+    });
+    Series one{path, {}};
+    const auto read = read_step_metrics(document, one.builder);
+    if (!read) return within(path, read.error());
+    if (read->records == 0) {
+      return make_error(Errc::invalid_input,
+                        path +
+                            ": no metric of training steps is among its series; the query must "
+                            "keep the names (no rate(), no sum())");
+    }
+    series.push_back(std::move(one));
+    return {};
+  }
+
   Status text(const std::string& path, std::string_view head, ByteStream& stream) {
-    Series one{path, "log", {}};
+    Series one{path, {}};
     ProgressDecoder decoder(options_.pattern);
     shape::SurroundingsReader around(out_.around, path);
     LineSplitter lines;

@@ -39,7 +39,8 @@ std::string speed_text(const Curve& curve, double step_s) {
 
 Evidence seen_point(const ShapeCase& c, std::size_t index, std::string text) {
   const CurvePoint& point = c.curve.points[index];
-  return {c.curve.source, point.line, fmt::format("step {}: {}", point.step, text)};
+  const auto line = point.line > 0 ? std::optional(point.line) : std::nullopt;
+  return {c.curve.source, line, fmt::format("step {}: {}", point.step, text)};
 }
 
 Evidence quoted(const SeenAt& seen) {
