@@ -23,7 +23,7 @@ struct Moment {
 };
 using Moments = std::map<std::int64_t, Moment>;
 
-std::optional<double> number_of(dom::element value) {
+std::optional<double> number_of(simdjson::simdjson_result<dom::element> value) {
   std::string_view text;
   if (value.get(text) == simdjson::SUCCESS) return parse_double(text);
   double number = 0;

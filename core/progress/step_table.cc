@@ -105,7 +105,8 @@ std::optional<WallTime> epoch_time(double value) {
   double seconds = value;
   while (seconds >= 1e11) seconds /= 1e3;
   if (seconds < 1e9 || seconds > 9e9) return std::nullopt;
-  return WallTime(seconds_to_duration(seconds));
+  // A double holds such a time to a quarter of a microsecond.
+  return WallTime(std::chrono::microseconds(std::llround(seconds * 1e6)));
 }
 
 void set_time(std::string_view cell, StepRecord& record) {
