@@ -75,7 +75,7 @@ Expectation expectation_of(const Surroundings& around) {
     const auto has = [&](std::string_view word) {
       return std::find(words.begin(), words.end(), word) != words.end();
     };
-    if (!has("expected") && !has("baseline") && !has("reference") && !has("target")) continue;
+    if (!has("expected") && !has("baseline") && !has("reference")) continue;
     std::string_view text = setting.value;
     const bool ms = has("ms") || text.ends_with("ms");
     while (!text.empty() && (text.back() < '0' || text.back() > '9')) text.remove_suffix(1);

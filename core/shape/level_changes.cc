@@ -28,7 +28,7 @@ Baseline learn(std::span<const double> logs, double resolution) {
   const double floor = std::max(kSigmaFloor, 0.41 * resolution);
   const double sigma = std::max(spread.sigma, floor);
   const auto n = static_cast<double>(logs.size());
-  const double r = std::min(0.9, neighbour_correlation(logs, {spread.centre, sigma}) + 1 / n);
+  const double r = std::min(0.9, neighbour_correlation(logs, {spread.centre, sigma}) + 4 / n);
   return {spread.centre, sigma * std::sqrt((1 + r) / (1 - r)), kAlarm * (1 + 10 / n), true};
 }
 

@@ -29,11 +29,11 @@ bool any_of(const std::vector<std::string>& words, const std::array<std::string_
 }
 
 // Settings that a cause may rest on; the environment (upper case) is kept whole.
-constexpr std::array<std::string_view, 24> kKept = {
-    "workers",  "prefetch",   "eval",    "evaluation", "val",     "validation",
-    "save",     "checkpoint", "ckpt",    "log",        "logging", "gc",
-    "expected", "baseline",   "timeout", "compile",    "cpus",    "world",
-    "data",     "dataset",    "limit",   "dataloader", "threads", "collect"};
+constexpr std::array<std::string_view, 25> kKept = {
+    "workers",    "prefetch",   "eval",    "evaluation", "val",   "validation", "save",
+    "checkpoint", "ckpt",       "log",     "logging",    "gc",    "expected",   "baseline",
+    "reference",  "timeout",    "compile", "cpus",       "world", "data",       "dataset",
+    "limit",      "dataloader", "threads", "collect"};
 constexpr std::array<std::string_view, 8> kInterval = {"every",  "interval", "steps",     "freq",
                                                        "period", "step",     "frequency", "iters"};
 

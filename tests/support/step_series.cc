@@ -23,11 +23,11 @@ std::vector<StepRecord> simulate_steps(const StepSeries& s) {
   for (std::int64_t step = 0; step < s.steps; ++step, ++age) {
     if (s.restart_every > 0 && step > 0 && step % s.restart_every == 0) {
       age = 0;
-      add(step - 1, s.step_s);
+      add(step - 2, s.step_s);
     }
     state = s.correlation * state + fresh * normal(random);
-    const bool changed = s.change_at >= 0 && step >= s.change_at &&
-                         (s.change_end < 0 || step < s.change_end);
+    const bool changed =
+        s.change_at >= 0 && step >= s.change_at && (s.change_end < 0 || step < s.change_end);
     double value = s.step_s * std::exp(s.noise * state * (changed ? s.scatter_ratio : 1));
     if (changed) value *= s.change_ratio;
     value *= 1 + s.sag_per_step * static_cast<double>(age);
