@@ -159,13 +159,14 @@ void CurveBuilder::set_clocks(Curve& curve) {
   std::vector<double> per_step;
   for (std::size_t i = 0; i < raws_.size(); ++i) {
     const Raw& raw = raws_[i];
-    if (!std::isnan(raw.clock_s) && std::floor(raw.clock_s) != raw.clock_s) whole = false;
     if (i == 0) continue;
     const Raw& before = raws_[i - 1];
     double between = raw.clock_s - before.clock_s;
     if (std::isnan(between) || raw.dated != before.dated) continue;
     if (!raw.dated && between < -kDayS / 2) between += kDayS;
     if (between < 0) continue;
+    // A fraction that never changes is none.
+    if (std::abs(between - std::round(between)) > 1e-6) whole = false;
     CurvePoint& point = curve.points[i];
     point.interval_s = between;
     if (raw.attempt == before.attempt) {

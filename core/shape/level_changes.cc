@@ -29,7 +29,7 @@ Baseline learn(std::span<const double> logs, double resolution) {
   const double sigma = std::max(spread.sigma, floor);
   const auto n = static_cast<double>(logs.size());
   const double r = std::min(0.9, neighbour_correlation(logs, {spread.centre, sigma}) + 4 / n);
-  return {spread.centre, sigma * std::sqrt((1 + r) / (1 - r)), kAlarm * (1 + 10 / n), true};
+  return {spread.centre, sigma * std::sqrt((1 + r) / (1 - r)), kAlarm * (1 + 20 / n), true};
 }
 
 // A step between two flat pieces explains the points around `at` better than a straight line does.

@@ -104,6 +104,7 @@ Shapes find_shapes(const Curve& curve) {
   shapes.judged = values.size();
   if (values.empty()) return shapes;
   const double resolution = resolution_of(curve);
+  shapes.resolution = resolution;
   shapes.median = *median(values);
   const FastPart fast = *fast_part(values);
   shapes.level = fast.level;

@@ -83,6 +83,7 @@ struct Shapes {
   double level = kNone;         // fast part of the points behind the warm-up, unit of step_s
   double median = kNone;        // of the same points
   double scatter = 0;           // sigma / level
+  double resolution = 0;        // one digit of the clocks, to the values that they measure
   double first_level = kNone;   // median before the first change of level
   std::vector<SlowPoint> slow;  // not in the warm-up
   std::vector<Pause> pauses;
