@@ -210,8 +210,8 @@ Finding slower_since(const ShapeCase& c, const LevelChange& change, bool recover
 
 std::optional<Finding> starvation(const ShapeCase& c, const LevelChange& change, bool recovered) {
   const auto explained = loading_explains(c, change);
-  const bool scatters =
-      change.scatter >= kScatter && change.scatter >= kScatterGrows * change.scatter_before;
+  const bool scatters = change.scatter >= std::max(kScatter, c.shapes.resolution) &&
+                        change.scatter >= kScatterGrows * change.scatter_before;
   const bool waits = explained && *explained >= 0.6;
   if (!waits && (explained || !scatters || change.ratio < kCollapse)) return std::nullopt;
   Finding finding = slower_since(c, change, recovered);
