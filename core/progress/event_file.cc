@@ -237,6 +237,10 @@ std::uint64_t EventFileDecoder::damaged() const {
   return impl_->damaged();
 }
 
+void read_event_payload(std::string_view payload, ProgressSink& sink) {
+  if (const auto record = read_event(payload)) sink.step(*record);
+}
+
 bool looks_like_event_file(std::string_view head) {
   return length_at(head).has_value();
 }
