@@ -245,5 +245,127 @@ TEST_P(Trainers, SlowOnesAreSeen) {
 INSTANTIATE_TEST_SUITE_P(Shape, Trainers, testing::ValuesIn(kDialects),
                          [](const auto& row) { return row.param.name; });
 
+// ---- what comes in
+// -------------------------------------------------------------------------------
+
+std::string table(int rows, double step_s) {
+  std::string text = "step,step_time\n";
+  for (int i = 0; i < rows; ++i) text += fmt::format("{},{:.3f}\n", i, step_s + 0.001 * (i % 3));
+  return text;
+}
+
+TEST(ShapeInput, WhatCannotBeUsedIsSaidInOneSentence) {
+  struct Row {
+    const char* name;
+    const char* text;
+    const char* part;
+  };
+  for (const Row& row : {
+           Row{"words.txt", "nothing of interest\n", "no step in what was read"},
+           {"empty.csv", "", "no step in what was read"},
+           {"heading.csv", "step,step_time\n", "no step in what was read"},
+           {"other.csv", "timestamp, index, power.draw [W]\n1, 0, 700 W\n", "no step"},
+           {"prom.json", R"({"status":"success","data":{"resultType":"matrix","result":[]}})",
+            "no metric of training steps"},
+           {"cut.json", R"({"status":"success","data":{"resultType":"ma)", "cut or damaged"},
+           {"no.json", R"({"status":"error","errorType":"bad","error":"x"})", "query failed"},
+       }) {
+    MemoryFiles files;
+    files.add(row.name, row.text);
+    ShapeRequest request;
+    request.paths = {row.name};
+    const auto answer = shape_once(request, files);
+    ASSERT_FALSE(answer) << row.name;
+    EXPECT_NE(answer.error().context.find(row.part), std::string::npos) << answer.error().context;
+    EXPECT_EQ(answer.error().context.find('\n'), std::string::npos);
+  }
+  MemoryFiles none;
+  ShapeRequest request;
+  request.paths = {"gone.csv"};
+  EXPECT_FALSE(shape_once(request, none));
+}
+
+TEST(ShapeInput, ColumnsThatAreNotThere) {
+  MemoryFiles files;
+  files.add("t.csv", "a,b\n1,2\n");
+  ShapeRequest request;
+  request.paths = {"t.csv"};
+  request.input.columns = *parse_step_columns("step=a,step_time=c");
+  const auto answer = shape_once(request, files);
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().context, "t.csv: no column is called 'c'");
+}
+
+// One bad file does not hide what the others say, and is not silently left out.
+TEST(ShapeInput, OneOfSeveralCannotBeRead) {
+  MemoryFiles files;
+  files.add("run/steps.csv", table(100, 2));
+  files.add("run/prom.json", R"({"status":"success","data":{"resultType":"ma)");
+  const ShapeAnswer answer = shape_of(files, {"run", "gone.csv"});
+  EXPECT_EQ(said(answer), "nothing");
+  ASSERT_EQ(answer.report.blind.size(), 2u);
+  EXPECT_EQ(answer.report.blind[0].source, "gone.csv");
+  EXPECT_EQ(answer.report.blind[1].source, "run/prom.json");
+}
+
+TEST(ShapeInput, AFolderWithEvidence) {
+  MemoryFiles files;
+  files.add("run/steps.csv", table(50, 60));
+  files.add("run/net/nccl.log",
+            "x1:4:5 [0] NCCL INFO Using network IB\nx2:4:5 [0] NCCL INFO Using network Socket\n");
+  files.add("run/base.env", "EXPECTED_STEP_TIME_S=4\n");
+  const ShapeAnswer answer = shape_of(files, {"run"});
+  EXPECT_EQ(said(answer).substr(0, 29), "critical nccl_socket_fallback");
+  EXPECT_EQ(answer.report.findings[0].culprits[0].id, "x2");
+}
+
+TEST(ShapeInput, SeveralCurvesAreNamed) {
+  MemoryFiles files;
+  files.add("a.csv", table(100, 2));
+  std::string slow = table(60, 2);
+  for (int i = 60; i < 100; ++i) slow += fmt::format("{},3.0\n", i);
+  files.add("b.csv", slow);
+  const ShapeAnswer answer = shape_of(files, {"a.csv", "b.csv"});
+  EXPECT_EQ(answer.plots.size(), 2u);
+  ASSERT_EQ(answer.report.findings.size(), 1u);
+  EXPECT_EQ(answer.report.findings[0].summary.substr(0, 6), "b.csv:");
+}
+
+TEST(ShapeInput, AnUnknownLogWithAPattern) {
+  MemoryFiles files;
+  std::string log;
+  for (int i = 0; i < 100; ++i)
+    log += fmt::format("~ {} of 100 done, {:.2f} sec\n", i, i < 70 ? 2. : 3.);
+  files.add("odd.log", log);
+  ShapeRequest request;
+  request.paths = {"odd.log"};
+  EXPECT_FALSE(shape_once(request, files));
+  request.input.pattern = *UserPattern::compile(R"(~ (?P<step>\d+) of .* (?P<dt>\S+) sec)");
+  const auto answer = shape_once(request, files);
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(said(*answer).substr(0, 20), "warning undetermined") << said(*answer);
+}
+
+TEST(ShapeInput, StepsWithoutASpeedAreBlind) {
+  MemoryFiles files;
+  std::string log;
+  for (int i = 0; i < 50; ++i) log += fmt::format("step {}/50 loss 2.0\n", i);
+  files.add("train.log", log);
+  const ShapeAnswer answer = shape_of(files, {"train.log"});
+  EXPECT_EQ(said(answer), "nothing");
+  ASSERT_EQ(answer.report.blind.size(), 1u);
+  EXPECT_TRUE(answer.report.blind[0].hides_critical);
+}
+
+TEST(ShapeInput, AStartThatHangs) {
+  MemoryFiles files;
+  std::string log = "world_size=4\n";
+  for (const int rank : {0, 1, 3}) log += fmt::format("[rank{}]: Loading the model\n", rank);
+  files.add("start.log", log);
+  const ShapeAnswer answer = shape_of(files, {"start.log"});
+  ASSERT_EQ(answer.report.findings.size(), 1u);
+  EXPECT_EQ(answer.report.findings[0].culprits[0].id, "2");
+}
+
 }  // namespace
 }  // namespace muster
