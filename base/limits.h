@@ -94,8 +94,8 @@ inline constexpr std::size_t kCurveEvents = 4096;
 // Settings, hosts and ranks that the documents beside a curve may name: each rank of a large job
 // may bring an environment of a few hundred variables.
 inline constexpr std::size_t kSettings = 65536;
-// One record of a TensorBoard event file that is read: scalars are tens of bytes. Graphs and pictures
-// are larger, up to the second limit, and are passed over without being held.
+// One record of a TensorBoard event file that is read: scalars are tens of bytes. Graphs and
+// pictures are larger, up to the second limit, and are passed over without being held.
 inline constexpr std::size_t kEventRecordBytes = 1024 * 1024;
 inline constexpr std::size_t kEventSkippedBytes = 2ull << 30;
 

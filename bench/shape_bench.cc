@@ -69,8 +69,8 @@ void slower(const Row& row, std::uint64_t seed, std::uint64_t count, std::size_t
     }
   }
   std::sort(delays.begin(), delays.end());
-  const auto good = std::count_if(delays.begin(), delays.end(),
-                                  [within](std::size_t d) { return d <= within; });
+  const auto good =
+      std::count_if(delays.begin(), delays.end(), [within](std::size_t d) { return d <= within; });
   fmt::print("{:<58} {:>5.1f} % within {} steps; median {}, p95 {}; {} before it\n", row.name,
              100.0 * static_cast<double>(good) / static_cast<double>(count), within,
              delays.empty() ? 0 : delays[delays.size() / 2],
@@ -84,13 +84,15 @@ int main(int argc, char** argv) {
   const std::uint64_t count = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 200;
   fmt::print("seeds {} to {}\n", seed, seed + count - 1);
   healthy({"healthy, noise 0.36 %", {.noise = 0.0036}}, seed, count);
-  healthy({"healthy, noise 1 %, correlation 0.5", {.noise = 0.01, .correlation = 0.5}}, seed, count);
+  healthy({"healthy, noise 1 %, correlation 0.5", {.noise = 0.01, .correlation = 0.5}}, seed,
+          count);
   healthy({"healthy, noise 0.36 %, 0.5 % single spikes", {.noise = 0.0036, .spike_share = 0.005}},
           seed, count);
   healthy({"healthy, noise 1 %, 0.5, 0.5 % single spikes",
            {.noise = 0.01, .correlation = 0.5, .spike_share = 0.005}},
           seed, count);
-  healthy({"healthy, noise 3 %, correlation 0.7", {.noise = 0.03, .correlation = 0.7}}, seed, count);
+  healthy({"healthy, noise 3 %, correlation 0.7", {.noise = 0.03, .correlation = 0.7}}, seed,
+          count);
   healthy({"healthy, noise 1 %, correlation 0.5, 60 steps",
            {.steps = 60, .noise = 0.01, .correlation = 0.5}},
           seed, 10 * count);

@@ -10,8 +10,8 @@ namespace muster {
 std::size_t plot_column(const PlotFrame& frame, double x) {
   const double width = frame.x_high - frame.x_low;
   const double share = width > 0 ? std::clamp((x - frame.x_low) / width, 0.0, 1.0) : 0;
-  const auto last = static_cast<double>(frame.columns.size() - 1);
-  return static_cast<std::size_t>(share * last);
+  const auto count = static_cast<double>(frame.columns.size());
+  return std::min(static_cast<std::size_t>(share * count), frame.columns.size() - 1);
 }
 
 PlotFrame frame_plot(const Plot& plot, std::size_t columns) {
