@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <deque>
 #include <memory>
 #include <set>
 #include <span>
@@ -68,6 +69,27 @@ class Walk {
 struct Series {
   std::string source;
   shape::CurveBuilder builder;
+};
+
+// Remembers which lines told a step: nothing else has to be looked for in them.
+class StepLines final : public ProgressSink {
+ public:
+  explicit StepLines(shape::CurveBuilder& builder) : builder_(builder) {}
+  void step(const StepRecord& record) override {
+    lines_.push_back(record.line);
+    builder_.step(record);
+  }
+  void event(const ProgressEvent& event) override { builder_.event(event); }
+
+  // Lines are asked for in rising order.
+  bool holds(std::uint64_t line) {
+    while (!lines_.empty() && lines_.front() < line) lines_.pop_front();
+    return !lines_.empty() && lines_.front() == line;
+  }
+
+ private:
+  shape::CurveBuilder& builder_;
+  std::deque<std::uint64_t> lines_;
 };
 
 class Reader {
@@ -160,18 +182,19 @@ class Reader {
   Status text(const std::string& path, std::string_view head, ByteStream& stream) {
     Series one{path, {}};
     ProgressDecoder decoder(options_.pattern);
+    StepLines steps(one.builder);
     shape::SurroundingsReader around(out_.around, path);
     LineSplitter lines;
     std::uint64_t number = 0;
     const auto line = [&](std::string_view text, std::uint64_t) {
       ++number;
-      around.line(text, number + lines.dropped());
+      if (!steps.holds(number + lines.dropped())) around.line(text, number + lines.dropped());
     };
     drain(path, head, stream, [&](std::string_view bytes) {
-      decoder.feed(bytes, one.builder);
+      decoder.feed(bytes, steps);
       lines.feed(bytes, line);
     });
-    decoder.finish(one.builder);
+    decoder.finish(steps);
     lines.finish(line);
     if (lines.dropped() > 0) {
       out_.notes.push_back(fmt::format("{}: {} lines are longer than {} KiB and were passed over",

@@ -98,7 +98,7 @@ Result<StepMetrics> read_step_metrics(std::string_view json, ProgressSink& sink)
   }
   dom::parser parser(limits::kDocumentBytes);
   dom::element document;
-  if (const auto code = parser.parse(json.data(), json.size()).get(document)) {
+  if (parser.parse(json.data(), json.size()).get(document) != simdjson::SUCCESS) {
     return make_error(Errc::corrupt, "the answer of Prometheus is cut or damaged");
   }
   std::string_view status;
