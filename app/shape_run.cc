@@ -68,10 +68,15 @@ shape::Expectation expectation(const ShapeRequest& request, const shape::Surroun
   return shape::expectation_of(around);
 }
 
-void judge_all(const ShapeRequest& request, const ShapeInput& input, ShapeAnswer& answer) {
+void judge_all(const ShapeRequest& request, ShapeInput& input, ShapeAnswer& answer) {
   const shape::Expectation expected = expectation(request, input.around);
   Report& report = answer.report;
-  for (const Curve& curve : input.curves) {
+  for (Curve& curve : input.curves) {
+    if (request.model) {
+      std::string note = shape::add_mfu(*request.model, curve);
+      report.notes.push_back(note.empty() ? curve.source + ": no tokens per second, so no MFU"
+                                          : std::move(note));
+    }
     const shape::Shapes shapes = shape::find_shapes(curve);
     add_notes(curve, shapes, report);
     if (curve.measure == Measure::none) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -7,13 +8,15 @@
 #include "core/model/finding.h"
 #include "core/model/plot.h"
 #include "core/shape/judge.h"
+#include "core/shape/mfu.h"
 
 namespace muster {
 
 struct ShapeRequest {
   std::vector<std::string> paths;
   ShapeInputOptions input;
-  shape::Expectation expected;  // goes before what settings say
+  shape::Expectation expected;                           // goes before what settings say
+  std::optional<shape::ModelSize> model = std::nullopt;  // to compute MFU
 };
 
 struct ShapeAnswer {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@ constexpr std::string_view kEpilog =
     "  muster shape train.log                        what slows this run, and since when?\n"
     "  muster shape steps.csv config.txt nccl.log    with what stands beside the curve\n"
     "  muster shape train.log --expect 4.95s         slower than it should be from the start?\n"
+    "  muster shape train.log --params 32e9 --gpu B300 --gpus 16    MFU as well\n"
     "  muster shape tb/events.out.tfevents.* --json | jq .findings[0]\n"
     "  muster shape train.log --svg curve.svg        on a terminal the curve is drawn anyway\n"
     "  kubectl logs trainer-0 | muster shape -\n"
@@ -42,6 +44,10 @@ class ShapeVerb final : public Verb {
                         "logs, tables and what stands beside; any mixture");
     options.text("--expect", &expect_, "SPEED",
                  "what the run should reach: 4.95s a step, 53000tok/s, 40% MFU");
+    options.text("--params", &params_, "N", "parameters of the model (32e9, 0.6B), to compute MFU");
+    options.text("--gpu", &gpu_, "MODEL", "the GPU that MFU is computed for: H100, B200, ...");
+    options.integer("--gpus", &gpus_, "N",
+                    "GPUs that make the printed tokens per second together (1: printed for each)");
     options.text("--columns", &columns_, "ROLE=NAME,...",
                  "columns of a table, where their names do not tell: step, step_time, tokens, ...");
     options.text("--pattern", &pattern_, "REGEX",
@@ -68,6 +74,11 @@ class ShapeVerb final : public Verb {
       if (!expected) return refuse(console, expected.error());
       request_.expected = std::move(*expected);
     }
+    if (!params_.empty() || !gpu_.empty()) {
+      auto model = model_size();
+      if (!model) return refuse(console, model.error());
+      request_.model = *model;
+    }
     const auto answer = shape_once(request_, real_files());
     if (!answer) return console.fail(answer.error());
     if (!svg_.empty()) {
@@ -93,8 +104,29 @@ class ShapeVerb final : public Verb {
     return ExitStatus::usage;
   }
 
+  Result<shape::ModelSize> model_size() const {
+    if (params_.empty() || gpu_.empty()) {
+      return make_error(Errc::invalid_input, "MFU needs both --params and --gpu");
+    }
+    const auto parameters = shape::parse_parameters(params_);
+    if (!parameters) return parameters.error();
+    const shape::GpuPeak* peak = shape::find_gpu_peak(gpu_);
+    if (peak == nullptr) {
+      std::string names;
+      for (const shape::GpuPeak& one : shape::gpu_peak_table()) {
+        names += (names.empty() ? "" : ", ") + std::string(one.name);
+      }
+      return make_error(Errc::invalid_input, "--gpu: no peak is known of it; known are " + names);
+    }
+    if (gpus_ < 1 || gpus_ > 10'000'000) {
+      return make_error(Errc::invalid_input, "--gpus is a number from 1 on");
+    }
+    return shape::ModelSize{*parameters, peak, static_cast<double>(gpus_)};
+  }
+
   ShapeRequest request_;
-  std::string expect_, columns_, pattern_, svg_;
+  std::string expect_, columns_, pattern_, svg_, params_, gpu_;
+  std::int64_t gpus_ = 1;
 };
 
 }  // namespace
