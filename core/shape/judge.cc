@@ -157,8 +157,10 @@ std::vector<Finding> judge_shape(const ShapeCase& c) {
   // Waiting for data explains a low level; a level that nothing explains stays undetermined.
   if (floor && (findings.empty() || floor->cause != Cause::undetermined)) add(std::move(floor));
   auto sag = judge_sag(c);
-  const bool grows = sag.has_value();
+  auto tooth = sag ? std::nullopt : judge_sawtooth(c);
+  const bool grows = sag.has_value() || tooth.has_value();
   add(std::move(sag));
+  add(std::move(tooth));
   for (Finding& finding : judge_changes(c)) findings.push_back(std::move(finding));
   for (Finding& finding : judge_periods(c)) {
     const bool said = finding.cause == Cause::data_starvation && known(Cause::cpu_binding);

@@ -183,7 +183,7 @@ std::optional<Finding> by_loader(const ShapeCase& c, const Period& period) {
 
 // Dips of a second or so, 10 to 20 s apart, while steps are short enough to show them.
 bool is_clock_dip(const ShapeCase& c, const Period& period) {
-  return !period.of_pauses && period.seconds >= 10 && period.seconds <= 20 &&
+  return !period.of_pauses && period.steps >= 3 && period.seconds >= 10 && period.seconds <= 20 &&
          period.ratio >= 1.15 && period.ratio <= 2.5 && c.curve.typical_step_s &&
          *c.curve.typical_step_s <= 7.5;
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "base/text.h"
 #include "core/shape/verdicts.h"
 
 namespace muster::shape {
@@ -134,6 +135,41 @@ std::optional<Finding> judge_sag(const ShapeCase& c) {
         "Memory of the ranks over the same hours, clocks and temperatures, tokens a step; a "
         "restart that heals it says garbage collection or a leak.";
   }
+  return finding;
+}
+
+std::optional<Finding> judge_sawtooth(const ShapeCase& c) {
+  if (!c.shapes.sawtooth) return std::nullopt;
+  const Sawtooth& tooth = *c.shapes.sawtooth;
+  Finding finding;
+  finding.severity = Severity::warning;
+  finding.confidence = Confidence::medium;
+  finding.cause = Cause::undetermined;
+  finding.culprits.push_back({CulpritKind::unknown, ""});
+  finding.summary =
+      fmt::format("steps grow slower and fall back by {} every {:.0f} steps, {} times",
+                  percent(tooth.depth), tooth.steps, tooth.falls);
+  finding.evidence.push_back(
+      {c.curve.source, {}, fmt::format("the last fall: step {}", tooth.last_step)});
+  std::string_view at;
+  for (const std::string_view word : {"save", "checkpoint", "ckpt", "eval", "val", "gc"}) {
+    const Setting* setting = c.around.interval_of(word);
+    if (setting == nullptr) continue;
+    const double every = static_cast<double>(parse_int(setting->value).value_or(0));
+    if (std::abs(every - tooth.steps) > 0.02 * every + 1) continue;
+    at = setting->key;
+    finding.evidence.push_back(quoted(setting->seen));
+    break;
+  }
+  if (!at.empty()) finding.summary += fmt::format(", as {} says", escape_controls(at, 60));
+  finding.summary +=
+      ": memory or caches that the save or a collection frees, or data sorted by length";
+  finding.actions = {Action::collect_evidence};
+  finding.next = fmt::format(
+      "What happens every {:.0f} steps? Memory of the ranks and tokens a step over one tooth: the "
+      "one "
+      "that follows it is the cause; collect garbage at fixed steps, or shuffle the data.",
+      tooth.steps);
   return finding;
 }
 

@@ -6,6 +6,7 @@
 
 #include "core/shape/attempt_trends.h"
 #include "core/shape/level_changes.h"
+#include "core/shape/sawtooth.h"
 #include "core/shape/slow_points.h"
 
 namespace muster::shape {
@@ -50,6 +51,15 @@ std::vector<std::size_t> steady_points(const Curve& curve, const WarmUp& warm) {
   for (std::size_t i = warm.points; i < curve.points.size(); ++i) {
     const CurvePoint& point = curve.points[i];
     if (!std::isnan(point.step_s) && !point.after) out.push_back(i);
+  }
+  return out;
+}
+
+// Those of steady_points and those behind a pause: at a save the tooth falls.
+std::vector<std::size_t> sawtooth_points(const Curve& curve, const WarmUp& warm) {
+  std::vector<std::size_t> out;
+  for (std::size_t i = warm.points; i < curve.points.size(); ++i) {
+    if (!std::isnan(curve.points[i].step_s)) out.push_back(i);
   }
   return out;
 }
@@ -125,6 +135,7 @@ Shapes find_shapes(const Curve& curve) {
   shapes.first_level = *median(std::span<const double>(values).first(first_end));
   shapes.slow = find_slow_points(curve, shapes.warm_up.points, cuts, resolution);
   shapes.pauses = find_pauses(curve);
+  shapes.sawtooth = find_sawtooth(curve, sawtooth_points(curve, shapes.warm_up));
   shapes.slow_cost = cost_of(curve, shapes.slow);
   shapes.slow_period = period_of_slow(curve, shapes.slow, shapes.warm_up);
   shapes.pause_period = period_of_pauses(curve, shapes.pauses);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -78,6 +79,13 @@ struct Period {
   bool of_pauses = false;
 };
 
+struct Sawtooth {
+  double steps = 0;  // from one fall to the next
+  double depth = 0;  // of a fall, as a ratio
+  std::size_t falls = 0;
+  std::int64_t last_step = 0;  // of the last fall
+};
+
 struct Shapes {
   WarmUp warm_up;
   double level = kNone;         // fast part of the points behind the warm-up, unit of step_s
@@ -89,6 +97,7 @@ struct Shapes {
   std::vector<Pause> pauses;
   std::vector<LevelChange> changes;
   std::vector<AttemptTrend> attempts;
+  std::optional<Sawtooth> sawtooth;
   std::optional<Period> slow_period, pause_period;
   double slow_cost = 0;          // share of all time that slow points took beyond the level
   double loading_share = kNone;  // median of loading / step

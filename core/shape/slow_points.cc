@@ -54,9 +54,11 @@ void judge_block(const Curve& curve, std::span<const std::size_t> where, const F
 
 std::optional<Period> period_of(const Curve& curve, std::vector<std::size_t> points) {
   // What follows at once is the same event.
-  points.erase(std::unique(points.begin(), points.end(),
-                           [](std::size_t a, std::size_t b) { return b == a + 1; }),
-               points.end());
+  std::vector<std::size_t> begins;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (i == 0 || points[i] != points[i - 1] + 1) begins.push_back(points[i]);
+  }
+  points = std::move(begins);
   std::vector<double> steps;
   for (const std::size_t i : points) {
     const auto step = static_cast<double>(curve.points[i].step);

@@ -23,6 +23,8 @@ std::optional<Finding> judge_irregular(const ShapeCase& c);
 std::vector<Finding> judge_changes(const ShapeCase& c);
 // Slower and slower.
 std::optional<Finding> judge_sag(const ShapeCase& c);
+// Slower and slower and back, again and again.
+std::optional<Finding> judge_sawtooth(const ShapeCase& c);
 // Slow first steps.
 std::optional<Finding> judge_warm_up(const ShapeCase& c);
 
