@@ -210,6 +210,32 @@ class Reader {
   std::string chunk_ = std::string(kChunkBytes, '\0');
 };
 
+// "out/train-2.log" and "out/train-3.log" are alike.
+std::string without_digits(std::string_view name) {
+  std::string out;
+  for (const char c : name) {
+    if (c < '0' || c > '9') out += c;
+  }
+  return out;
+}
+
+// Attempts of one run that have a log each become one curve, in the order of the paths.
+void join_attempts(std::vector<Series>& series, std::vector<std::string>& notes) {
+  for (std::size_t i = 0; i + 1 < series.size();) {
+    Series& one = series[i];
+    Series& next = series[i + 1];
+    if (without_digits(one.source) != without_digits(next.source) ||
+        !one.builder.continued_by(next.builder)) {
+      ++i;
+      continue;
+    }
+    notes.push_back(next.source + ": read as the next attempt of " + one.source);
+    one.builder.append(std::move(next.builder));
+    one.source = next.source;
+    series.erase(series.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+  }
+}
+
 }  // namespace
 
 Result<ShapeInput> read_shape_inputs(const std::vector<std::string>& paths,
@@ -228,6 +254,7 @@ Result<ShapeInput> read_shape_inputs(const std::vector<std::string>& paths,
     out.blind.push_back({path, read.error().context, true});
   }
   if (failure && failed == walk.found.size()) return *failure;
+  join_attempts(reader.series, out.notes);
   for (Series& one : reader.series) {
     shape::Curve curve = one.builder.finish(one.source, out.around.restart_steps);
     if (!curve.points.empty()) {

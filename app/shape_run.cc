@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/limits.h"
 #include "core/shape/shapes.h"
 #include "core/shape/verdicts.h"
 
@@ -55,6 +56,11 @@ Plot plot_of(const Curve& curve, const shape::Shapes& shapes) {
     plot.y.push_back(curve.seconds ? point.step_s : 1 / point.step_s);
   }
   for (const auto& change : shapes.changes) {
+    const bool growth =
+        std::any_of(shapes.attempts.begin(), shapes.attempts.end(), [&](const auto& attempt) {
+          return attempt.slow_grows && change.from >= attempt.from && change.from < attempt.end;
+        });
+    if (growth) continue;
     plot.marks.push_back({static_cast<double>(curve.points[change.from].step),
                           change.ratio > 1 ? "slower" : "faster"});
   }
@@ -66,6 +72,19 @@ shape::Expectation expectation(const ShapeRequest& request, const shape::Surroun
   const auto& given = request.expected;
   if (given.step_s || given.tokens_per_s || given.mfu_ratio) return given;
   return shape::expectation_of(around);
+}
+
+// The same of several curves (the log of each rank says it) is one finding; the others are
+// evidence.
+void add_finding(Finding finding, std::vector<Finding>& findings) {
+  for (Finding& told : findings) {
+    if (told.cause != finding.cause || told.severity != finding.severity) continue;
+    if (told.evidence.size() < limits::kEvidenceLines && !finding.evidence.empty()) {
+      told.evidence.push_back({finding.evidence.front().source, {}, std::move(finding.summary)});
+    }
+    return;
+  }
+  findings.push_back(std::move(finding));
 }
 
 void judge_all(const ShapeRequest& request, ShapeInput& input, ShapeAnswer& answer) {
@@ -88,8 +107,12 @@ void judge_all(const ShapeRequest& request, ShapeInput& input, ShapeAnswer& answ
     }
     auto found = shape::judge_shape({curve, shapes, input.around, expected});
     for (Finding& finding : found) {
-      if (input.curves.size() > 1) finding.summary = curve.source + ": " + finding.summary;
-      report.findings.push_back(std::move(finding));
+      if (input.curves.size() == 1) {
+        report.findings.push_back(std::move(finding));
+        continue;
+      }
+      finding.summary = curve.source + ": " + finding.summary;
+      add_finding(std::move(finding), report.findings);
     }
     answer.plots.push_back(plot_of(curve, shapes));
   }

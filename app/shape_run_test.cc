@@ -331,6 +331,31 @@ TEST(ShapeInput, SeveralCurvesAreNamed) {
   EXPECT_EQ(answer.report.findings[0].summary.substr(0, 6), "b.csv:");
 }
 
+TEST(ShapeInput, LogsOfRanksSayItOnce) {
+  MemoryFiles files;
+  std::string slow = table(60, 2);
+  for (int i = 60; i < 100; ++i) slow += fmt::format("{},3.0\n", i);
+  for (int rank = 0; rank < 4; ++rank) files.add(fmt::format("logs/rank{}.csv", rank), slow);
+  const ShapeAnswer answer = shape_of(files, {"logs"});
+  EXPECT_EQ(answer.plots.size(), 4u);
+  ASSERT_EQ(answer.report.findings.size(), 1u);
+  EXPECT_EQ(answer.report.findings[0].evidence.size(), 4u);
+}
+
+TEST(ShapeInput, AttemptsOfOneRunAreJoined) {
+  MemoryFiles files;
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    std::string log = "step,step_time\n";
+    for (int i = 0; i < 200; ++i) {
+      log += fmt::format("{},{:.3f}\n", attempt * 200 + i, 2 + 0.002 * i + 0.003 * (i % 3));
+    }
+    files.add(fmt::format("attempt{}.csv", attempt), log);
+  }
+  const ShapeAnswer answer = shape_of(files, {"attempt0.csv", "attempt1.csv", "attempt2.csv"});
+  EXPECT_EQ(answer.plots.size(), 1u);
+  EXPECT_EQ(said(answer).substr(0, 17), "warning gc_pauses") << said(answer);
+}
+
 TEST(ShapeInput, AnUnknownLogWithAPattern) {
   MemoryFiles files;
   std::string log;

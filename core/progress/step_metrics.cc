@@ -33,7 +33,7 @@ std::optional<double> number_of(simdjson::simdjson_result<dom::element> value) {
 // Ranks of one quantity at one time: the slowest makes the step.
 void put(NamedQuantity what, double value, Moment& moment) {
   if (what.quantity == StepQuantity::step) {
-    if (value < 0 || value > 1e15) return;
+    if (!(value >= 0 && value <= 1e15)) return;
     const auto step = static_cast<std::int64_t>(value);
     moment.record.step = moment.has_step ? std::min(moment.record.step, step) : step;
     moment.has_step = true;
@@ -68,7 +68,7 @@ bool add_series(dom::object series, Moments& moments) {
   for (const dom::element pair : values) {
     const auto at_s = number_of(pair.at(0));
     const auto value = number_of(pair.at(1));
-    if (!at_s || !value || *at_s < 0 || *at_s > 9e9) continue;
+    if (!at_s || !value || !(*at_s >= 0 && *at_s <= 9e9)) continue;
     if (moments.size() >= limits::kCurvePoints) break;
     put(what, *value, moments[static_cast<std::int64_t>(*at_s * 1e3)]);
   }

@@ -40,6 +40,11 @@ const Row kRows[] = {
     {"time_is_a_word", answer(series("step_time", R"(["x","2"],[5,"2"])")), "step 0 dt=2"},
     {"pair_is_short", answer(series("step_time", R"([1],[5,"2"])")), "step 0 dt=2"},
     {"time_is_negative", answer(series("step_time", R"([-7,"2"])")), ""},
+    {"step_is_nan",
+     answer(series("global_step", R"([1,"NaN"],[5,"7"])") + "," + series("dt", R"([5,"2"])")),
+     "step 7 dt=2"},
+    {"time_is_nan", answer(series("step_time", R"(["NaN","2"],["inf","2"],[5,"2"])")),
+     "step 0 dt=2"},
     // Good ones.
     {"counted", answer(series("step_time", R"([1,"2"],[5,"3"])")), "step 0 dt=2; step 1 dt=3"},
     {"with_steps",

@@ -118,6 +118,39 @@ void CurveBuilder::event(const ProgressEvent& event) {
                      std::string(event.text.substr(0, limits::kEvidenceChars)), event.line});
 }
 
+bool CurveBuilder::continued_by(const CurveBuilder& next) const {
+  if (raws_.empty() || next.raws_.empty()) return false;
+  const std::int64_t first = raws_.front().step, last = raws_.back().step;
+  const std::int64_t next_first = next.raws_.front().step, next_last = next.raws_.back().step;
+  // Behind the end only by what a log that was cut may lack.
+  constexpr std::int64_t kLost = 100;
+  return next_first > first && next_first <= last + kLost && next_last > last;
+}
+
+void CurveBuilder::append(CurveBuilder&& next) {
+  const std::uint32_t later = attempt_ + 1;
+  const std::size_t room = limits::kCurvePoints - std::min(limits::kCurvePoints, raws_.size());
+  const std::size_t taken = std::min(room, next.raws_.size());
+  const std::size_t before = raws_.size();
+  for (std::size_t i = 0; i < taken; ++i) {
+    Raw raw = next.raws_[i];
+    raw.attempt += later;
+    if (i == 0) raw.after = ProgressKind::restarted;
+    raws_.push_back(raw);
+  }
+  for (CurveEvent& event : next.events_) {
+    if (events_.size() >= limits::kCurveEvents) break;
+    event.before += before;
+    events_.push_back(std::move(event));
+  }
+  for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += next.counts_[i];
+  dropped_ += next.dropped_ + next.raws_.size() - taken;
+  attempt_ = later + next.attempt_;
+  if (next.target_) target_ = next.target_;
+  finished_ = next.finished_;
+  next = CurveBuilder();
+}
+
 // The first of the measures that nine of ten points tell: what is printed in seconds, then a rate
 // that moves at all, then the clocks.
 void CurveBuilder::choose_measure(Curve& curve) const {

@@ -74,6 +74,12 @@ class CurveBuilder : public ProgressSink {
   void step(const StepRecord& record) override;
   void event(const ProgressEvent& event) override;
 
+  // True where `next` goes on where this run was when it ended: a later attempt with a log of its
+  // own. Logs of ranks begin at the same step, other runs end elsewhere.
+  bool continued_by(const CurveBuilder& next) const;
+  // Adds the next attempt; line numbers stay those of its own log. `next` is empty afterwards.
+  void append(CurveBuilder&& next);
+
   // `restart_steps`: restarts that something else told (notes of an operator), by the step at which
   // they came. The builder is empty afterwards.
   Curve finish(std::string source, const std::vector<std::int64_t>& restart_steps = {});

@@ -121,6 +121,28 @@ TEST(Curve, Restarts) {
   EXPECT_EQ(curve.points[20].attempt, 2u);
 }
 
+TEST(Curve, AttemptsWithLogsOfTheirOwn) {
+  const auto log = [](int from, int end) {
+    CurveBuilder builder;
+    for (int i = from; i < end; ++i) builder.step(timed(i, 5));
+    return builder;
+  };
+  CurveBuilder first = log(0, 100);
+  EXPECT_FALSE(first.continued_by(log(0, 100))) << "another rank";
+  EXPECT_FALSE(first.continued_by(log(0, 300))) << "begun anew";
+  EXPECT_FALSE(first.continued_by(log(50, 90)));
+  EXPECT_FALSE(first.continued_by(log(5000, 6000))) << "another run";
+  EXPECT_FALSE(first.continued_by({}));
+  EXPECT_FALSE(CurveBuilder().continued_by(first));
+  CurveBuilder second = log(80, 200);
+  ASSERT_TRUE(first.continued_by(second));
+  first.append(std::move(second));
+  const Curve curve = first.finish("x");
+  EXPECT_EQ(curve.points.size(), 220u);
+  EXPECT_EQ(curve.attempts, 2u);
+  EXPECT_EQ(curve.points[100].after, ProgressKind::restarted);
+}
+
 TEST(Curve, WhatStandsBetweenSteps) {
   CurveBuilder builder;
   builder.step(timed(1, 5));

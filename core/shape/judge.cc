@@ -80,7 +80,7 @@ Expectation expectation_of(const Surroundings& around) {
     const bool ms = has("ms") || text.ends_with("ms");
     while (!text.empty() && (text.back() < '0' || text.back() > '9')) text.remove_suffix(1);
     const auto value = parse_double(text);
-    if (!value || *value <= 0) continue;
+    if (!value || !(*value > 0 && *value < 1e15)) continue;
     const std::string source = fmt::format("{}:{}", setting.seen.source, setting.seen.line);
     const bool rate = has("tok") || has("tokens") || has("throughput") || has("tps");
     if (has("mfu") && !out.mfu_ratio) {

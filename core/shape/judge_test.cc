@@ -140,6 +140,7 @@ std::vector<Row> healthy_rows() {
       {"three_steps_at_a_tenth", {steps(3, 50), "expected_step_s=5"}, "nothing"},
       {"plain", {steps(400, 5), ""}, "nothing"},
       {"as_expected", {steps(400, 5), "expected_step_time_s=4.9"}, "nothing"},
+      {"expected_is_no_number", {steps(400, 5), "expected_step_time_s=nan"}, "nothing"},
       {"faster_than_expected", {steps(400, 3), "expected_step_time_s=4.9"}, "nothing"},
       {"noise_of_three_per_cent",
        {simulated([](StepSeries& s) { s.noise = 0.03, s.correlation = 0.7; }), ""},
