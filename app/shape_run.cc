@@ -105,6 +105,13 @@ void judge_all(const ShapeRequest& request, ShapeInput& input, ShapeAnswer& answ
                               true});
       continue;
     }
+    constexpr std::size_t kTells = 8;  // points; fewer show neither a level nor its noise
+    if (shapes.judged < kTells) {
+      report.blind.push_back(
+          {curve.source,
+           fmt::format("{} points behind the start are too few to see a shape", shapes.judged),
+           false});
+    }
     auto found = shape::judge_shape({curve, shapes, input.around, expected});
     for (Finding& finding : found) {
       if (input.curves.size() == 1) {

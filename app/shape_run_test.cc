@@ -382,6 +382,15 @@ TEST(ShapeInput, StepsWithoutASpeedAreBlind) {
   EXPECT_TRUE(answer.report.blind[0].hides_critical);
 }
 
+TEST(ShapeInput, AFewStepsAreNoShape) {
+  MemoryFiles files;
+  files.add("a.csv", table(4, 2));
+  const ShapeAnswer answer = shape_of(files, {"a.csv"});
+  EXPECT_EQ(said(answer), "nothing");
+  ASSERT_EQ(answer.report.blind.size(), 1u);
+  EXPECT_NE(answer.report.blind[0].reason.find("too few"), std::string::npos);
+}
+
 TEST(ShapeInput, AStartThatHangs) {
   MemoryFiles files;
   std::string log = "world_size=4\n";
