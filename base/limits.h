@@ -150,4 +150,16 @@ inline constexpr std::size_t kInputsNamed = 64;
 // What a file is shows in its first bytes; a host map of 16,384 ranks fits whole.
 inline constexpr std::size_t kSniffBytes = 512 * 1024;
 
+// Points of one curve of step times: two million steps are half a year of 8 s each, at 100 bytes a
+// point. Events (saves, evaluations, restarts) of it that are kept with their text.
+inline constexpr std::size_t kCurvePoints = 2'000'000;
+inline constexpr std::size_t kCurveEvents = 4096;
+// Settings, hosts and ranks that the documents beside a curve may name: each rank of a large job
+// may bring an environment of a few hundred variables.
+inline constexpr std::size_t kSettings = 65536;
+// One record of a TensorBoard event file that is read: scalars are tens of bytes. Graphs and
+// pictures are larger, up to the second limit, and are passed over without being held.
+inline constexpr std::size_t kEventRecordBytes = 1024 * 1024;
+inline constexpr std::size_t kEventSkippedBytes = 2ull << 30;
+
 }  // namespace muster::limits

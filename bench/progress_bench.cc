@@ -6,7 +6,6 @@
 #include <string>
 
 #include "core/progress/progress_decoder.h"
-#include "core/progress/step_summary.h"
 
 namespace {
 
@@ -27,10 +26,9 @@ class Counter : public muster::ProgressSink {
   std::uint64_t records = 0;
 };
 
-template <typename Sink = Counter>
 void read_log(benchmark::State& state, const std::string& log) {
   for (auto _ : state) {
-    Sink sink;
+    Counter sink;
     muster::ProgressDecoder decoder;
     for (std::size_t at = 0; at < log.size(); at += kChunk) {
       decoder.feed(std::string_view(log).substr(at, kChunk), sink);
@@ -53,11 +51,6 @@ void BM_PlainSteps(benchmark::State& state) {
   read_log(state, plain_steps());
 }
 BENCHMARK(BM_PlainSteps);
-
-void BM_PlainStepsSummary(benchmark::State& state) {
-  read_log<muster::StepSummary>(state, plain_steps());
-}
-BENCHMARK(BM_PlainStepsSummary);
 
 // A run's log: one step line among ten of other talk.
 void BM_MixedLog(benchmark::State& state) {

@@ -28,6 +28,15 @@ Console::Console(bool json)
       colour_(terminal_ && std::getenv("NO_COLOR") == nullptr),
       width_(terminal_ ? terminal_width() : 80) {}
 
+bool Console::unicode() const {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const char* value = std::getenv(name);
+    if (value == nullptr || *value == '\0') continue;
+    return contains_ignoring_case(value, "utf-8") || contains_ignoring_case(value, "utf8");
+  }
+  return false;
+}
+
 ExitStatus Console::answer(const Report& report) {
   print(json_ ? encode_report(report) + "\n"
               : render_report(report, {.colour = colour_, .width = width_}));

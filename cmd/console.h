@@ -18,6 +18,8 @@ class Console {
   bool terminal() const { return terminal_; }
   bool colour() const { return colour_; }
   std::size_t width() const { return width_; }
+  // Whether the locale (LC_ALL, LC_CTYPE, LANG) writes UTF-8.
+  bool unicode() const;
 
   // The report in the form that was asked for; returns its exit status. A standard output that is
   // closed or full is Errc::unavailable in the form of ExitStatus::internal.

@@ -6,7 +6,6 @@
 
 #include "base/check.h"
 #include "core/progress/progress_decoder.h"
-#include "core/progress/step_summary.h"
 
 namespace {
 
@@ -20,19 +19,16 @@ class Checked : public muster::ProgressSink {
     MUSTER_CHECK(record.line >= last_line_, "records come in the order of the lines");
     last_line_ = record.line;
     sum_ = sum_ * 31 + static_cast<std::uint64_t>(record.step) + record.line;
-    summary_.step(record);
   }
   void event(const muster::ProgressEvent& event) override {
     MUSTER_CHECK(!event.duration || *event.duration >= muster::Duration::zero(), "no time back");
     MUSTER_CHECK(event.line >= last_line_, "events come in the order of the lines");
     last_line_ = event.line;
     sum_ = sum_ * 37 + static_cast<std::uint64_t>(event.kind) + event.line;
-    summary_.event(event);
   }
   std::uint64_t sum() const { return sum_; }
 
  private:
-  muster::StepSummary summary_;
   std::uint64_t last_line_ = 0;
   std::uint64_t sum_ = 0;
 };

@@ -21,7 +21,9 @@ struct StepRecord {
   bool at_has_date = true;  // false: a bare clock time, dated 1970-01-01
   std::optional<double> loss, grad_norm, learning_rate;
   std::optional<double> tokens_per_s;
-  std::optional<double> step_s;  // duration of the step
+  std::optional<double> step_s;     // duration of the step
+  std::optional<double> loading_s;  // of it, waiting for data
+  std::optional<double> elapsed_s;  // since the run began, where no clock is told
   std::optional<double> mfu_ratio;
   std::optional<int> rank;
   std::uint64_t line = 0;  // from 1

@@ -1,0 +1,326 @@
+#include "core/shape/surroundings.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/colours.h"
+#include "base/limits.h"
+#include "base/text.h"
+
+namespace muster::shape {
+namespace {
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+bool in_key(char c) {
+  return is_letter(c) || is_digit(c) || c == '_' || c == '-' || c == '.';
+}
+
+template <std::size_t N>
+bool any_of(const std::vector<std::string>& words, const std::array<std::string_view, N>& wanted) {
+  return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+    return std::find(wanted.begin(), wanted.end(), word) != wanted.end();
+  });
+}
+
+// Settings that a cause may rest on; the environment (upper case) is kept whole.
+constexpr std::array<std::string_view, 25> kKept = {
+    "workers",    "prefetch",   "eval",    "evaluation", "val",   "validation", "save",
+    "checkpoint", "ckpt",       "log",     "logging",    "gc",    "expected",   "baseline",
+    "reference",  "timeout",    "compile", "cpus",       "world", "data",       "dataset",
+    "limit",      "dataloader", "threads", "collect"};
+constexpr std::array<std::string_view, 8> kInterval = {"every",  "interval", "steps",     "freq",
+                                                       "period", "step",     "frequency", "iters"};
+
+bool is_environment(std::string_view key) {
+  return key.size() >= 2 && std::all_of(key.begin(), key.end(), [](char c) {
+           return (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_';
+         });
+}
+
+std::optional<std::int64_t> number_behind(std::string_view text, std::string_view word) {
+  for (std::size_t at = text.find(word); at != std::string_view::npos;
+       at = text.find(word, at + 1)) {
+    std::string_view rest = text.substr(at + word.size());
+    while (!rest.empty() &&
+           (rest[0] == ' ' || rest[0] == '=' || rest[0] == ':' || rest[0] == '#')) {
+      rest.remove_prefix(1);
+    }
+    std::size_t end = 0;
+    while (end < rest.size() && is_digit(rest[end])) ++end;
+    if (const auto number = parse_int(rest.substr(0, end))) return number;
+  }
+  return std::nullopt;
+}
+
+void keep_first(std::optional<SeenAt>& slot, const SeenAt& seen) {
+  if (!slot) slot = seen;
+}
+
+}  // namespace
+
+std::vector<std::string> name_words(std::string_view name) {
+  std::vector<std::string> words(1);
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const char c = name[i];
+    const bool hump = c >= 'A' && c <= 'Z' && i > 0 && name[i - 1] >= 'a' && name[i - 1] <= 'z';
+    if ((!is_letter(c) && !is_digit(c)) || hump) {
+      if (!words.back().empty()) words.emplace_back();
+      if (!hump) continue;
+    }
+    words.back() += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  if (words.back().empty()) words.pop_back();
+  return words;
+}
+
+const Setting* Surroundings::find(std::string_view a, std::string_view b) const {
+  for (const Setting& setting : settings) {
+    const auto words = name_words(setting.key);
+    const auto has = [&](std::string_view word) {
+      return word.empty() || std::find(words.begin(), words.end(), word) != words.end();
+    };
+    if (has(a) && has(b) && !setting.value.empty()) return &setting;
+  }
+  return nullptr;
+}
+
+const Setting* Surroundings::interval_of(std::string_view what) const {
+  for (const Setting& setting : settings) {
+    const auto words = name_words(setting.key);
+    if (std::find(words.begin(), words.end(), what) == words.end()) continue;
+    if (!any_of(words, kInterval)) continue;
+    const auto value = parse_int(setting.value);
+    if (value && *value > 1) return &setting;
+  }
+  return nullptr;
+}
+
+void SurroundingsReader::setting(std::string_view key, std::string_view value, const SeenAt& seen) {
+  while (key.starts_with('-')) key.remove_prefix(1);
+  value = trim(value);
+  if (value.size() >= 2 && (value.front() == '"' || value.front() == '\'') &&
+      value.back() == value.front()) {
+    value = value.substr(1, value.size() - 2);
+  }
+  if (key.empty() || key.size() > 100 || value.size() > 400) return;
+  const auto words = name_words(key);
+  const auto number = parse_int(value);
+  if (key == "RANK" && number && *number >= 0 && *number < 1 << 24) {
+    file_rank_ = static_cast<std::int32_t>(*number);
+    out_.ranks.emplace(*file_rank_, seen);
+  }
+  const bool world = words.size() == 2 && words[0] == "world" && words[1] == "size";
+  if (world && number && *number > 0) out_.world_size = number;
+  const bool cpus = any_of(words, std::array<std::string_view, 1>{"cpus"}) &&
+                    any_of(words, std::array<std::string_view, 1>{"task"});
+  if (cpus && value.empty()) keep_first(out_.cpus_unset, seen);
+  if (cpus && number && *number > 0 && (!out_.cores || *number < *out_.cores)) {
+    out_.cores = number;
+    out_.cores_seen = seen;
+  }
+  const bool of_data = any_of(words, std::array<std::string_view, 3>{"data", "dataset", "train"});
+  if (of_data && value.starts_with('/') && out_.data_path.empty()) {
+    out_.data_path = value;
+    keep_first(out_.data_place, seen);
+  }
+  if (!is_environment(key) && !any_of(words, kKept)) return;
+  if (out_.settings.size() >= limits::kSettings) return;
+  const auto rank = line_rank_ ? line_rank_ : file_rank_;
+  out_.settings.push_back({std::string(key), std::string(value), rank, seen});
+}
+
+// "a=1 b = 2", "key: value" and "\"key\": value" alone on a line.
+void SurroundingsReader::settings(std::string_view text, const SeenAt& seen) {
+  for (std::size_t at = text.find('='); at != std::string_view::npos; at = text.find('=', at + 1)) {
+    std::size_t end = at;
+    while (end > 0 && text[end - 1] == ' ') --end;
+    std::size_t begin = end;
+    while (begin > 0 && in_key(text[begin - 1])) --begin;
+    std::size_t from = at + 1;
+    while (from < text.size() && text[from] == ' ' && end < at) ++from;
+    std::size_t to = from;
+    const char quote =
+        from < text.size() && (text[from] == '"' || text[from] == '\'') ? text[from] : '\0';
+    if (quote != '\0') {
+      to = std::min(text.find(quote, from + 1), text.size() - 1) + 1;
+    } else {
+      while (to < text.size() && text[to] != ' ' && text[to] != ',' && text[to] != ';' &&
+             text[to] != '\t' && text[to] != ')') {
+        ++to;
+      }
+    }
+    if (begin < end) setting(text.substr(begin, end - begin), text.substr(from, to - from), seen);
+  }
+  std::string_view body = trim(text);
+  if (body.starts_with("- ")) body.remove_prefix(2);
+  if (body.ends_with(',')) body.remove_suffix(1);
+  const std::size_t colon = body.find(':');
+  if (colon == std::string_view::npos || colon == 0 || body.find('=') != std::string_view::npos) {
+    return;
+  }
+  std::string_view key = trim(body.substr(0, colon));
+  if (key.size() >= 2 && key.front() == '"' && key.back() == '"')
+    key = key.substr(1, key.size() - 2);
+  if (std::all_of(key.begin(), key.end(), in_key) && colon + 1 < body.size()) {
+    setting(key, body.substr(colon + 1), seen);
+  }
+}
+
+// "n1:4711:4720 [0] NCCL INFO Channel 00/0 : 8[0] -> 16[0] [send] via NET/IB/0/GDRDMA".
+void SurroundingsReader::nccl(std::string_view text, const SeenAt& seen) {
+  const std::size_t info = text.find("NCCL INFO ");
+  if (info == std::string_view::npos) return;
+  std::string_view head = trim(text.substr(0, info));
+  if (head.ends_with(']')) head = trim(head.substr(0, head.rfind('[')));
+  head = head.substr(head.find_last_of(" \t]") + 1);
+  const std::size_t colon = head.find(':');
+  if (colon == std::string_view::npos || colon == 0 || colon > 255) return;
+  const std::string_view said = text.substr(info + 10);
+  const auto has = [said](std::string_view part) {
+    return said.find(part) != std::string_view::npos;
+  };
+  std::string host(head.substr(0, colon));
+  if (!out_.hosts.contains(host) && out_.hosts.size() >= limits::kSettings) return;
+  HostNetwork& network = out_.hosts[std::move(host)];
+  if (has("NET/IB : No device")) keep_first(network.no_device, seen);
+  if (has("NET/Socket : Using") || has("Using network Socket") || has("via NET/Socket")) {
+    keep_first(network.socket, seen);
+  }
+  if (has("NET/IB : Using") || has("Using network IB") || has("via NET/IB")) {
+    keep_first(network.infiniband, seen);
+  }
+  if (has("via NET/IB")) keep_first(has("GDRDMA") ? network.direct : network.staged, seen);
+  const bool off = has("NCCL_IB_DISABLE set by environment to 1") ||
+                   has("NCCL_NET set by environment to Socket");
+  if (off) keep_first(network.forced, seen);
+}
+
+void SurroundingsReader::notes(std::string_view text, const SeenAt& seen) {
+  const std::string low = to_lower(text);
+  const auto has = [&low](std::string_view part) { return low.find(part) != std::string::npos; };
+  if (has("restart") || has("relaunch") || has("resumed")) {
+    if (const auto step = number_behind(low, "step")) {
+      out_.restart_steps.push_back(*step);
+      keep_first(out_.restart_note, seen);
+    }
+  }
+  const bool clocks = has("throttl") || has("clock") || has("slowdown") || has("power brake");
+  const bool denied = has("no throttl") || has("flat") || has("not active") || has("none") ||
+                      has("never") || has("normal") || has("no slowdown") || has("0x0");
+  if (clocks && denied) keep_first(out_.clocks_fine, seen);
+  const bool hot = has("thermal") || has("slowdown") || has("power brake") || has("power_brake");
+  const bool active = (has("active") && !has("not active")) || has("=1") || has("asserted");
+  if (hot && active && !denied && !out_.throttled) {
+    out_.throttled = seen;
+    if (const auto gpu = number_behind(low, "gpu")) out_.throttled_gpu = std::to_string(*gpu);
+    for (const std::string_view word : {"host ", "node ", "host=", "node="}) {
+      const std::size_t at = low.find(word);
+      if (at == std::string::npos) continue;
+      const std::string_view rest = text.substr(at + word.size());
+      out_.throttled_host = rest.substr(0, rest.find_first_of(" ,;:/)"));
+      break;
+    }
+  }
+  const bool network = has("ib ") || has("infiniband") || has("link") || has("network") ||
+                       has("fabric") || has("port ");
+  if (network && (has("clean") || has("no error") || has("0 errors") || has("healthy"))) {
+    keep_first(out_.network_fine, seen);
+  }
+  if (has("compil") && has("min") && has("max")) {
+    const auto low_s = number_behind(low, "min"), high_s = number_behind(low, "max");
+    if (low_s && high_s && *high_s >= *low_s) {
+      out_.compile_min_s = static_cast<double>(*low_s);
+      out_.compile_max_s = static_cast<double>(*high_s);
+    }
+  }
+  const bool compiles = has("torch.compile") || has("torch_compile") || has("inductor") ||
+                        has("max-autotune") || has("compile=true") || has("autotune");
+  if (compiles && !has("compile=false")) keep_first(out_.compile_seen, seen);
+  if (!has("data") && !has("corpus") && !has("shard")) return;
+  const std::size_t slash = text.find(" /");
+  if (slash == std::string_view::npos || !out_.data_path.empty()) return;
+  const std::string_view path = text.substr(slash + 1);
+  out_.data_path = path.substr(0, path.find_first_of(" ,;)\t"));
+  if (out_.data_path.size() < 2) out_.data_path.clear();
+  if (!out_.data_path.empty()) keep_first(out_.data_place, seen);
+}
+
+namespace {
+
+// "0-3,8" -> 5.
+std::optional<std::int64_t> cores_of_list(std::string_view list) {
+  std::int64_t count = 0;
+  for (const std::string_view piece : split(list, ',')) {
+    const std::size_t dash = piece.find('-');
+    const auto low = parse_int(trim(piece.substr(0, std::min(dash, piece.size()))));
+    const auto high =
+        dash == std::string_view::npos ? low : parse_int(trim(piece.substr(dash + 1)));
+    if (!low || !high || *high < *low || *high > 1 << 20) return std::nullopt;
+    count += *high - *low + 1;
+  }
+  return count;
+}
+
+}  // namespace
+
+void SurroundingsReader::cores(std::string_view text, const SeenAt& seen) {
+  std::optional<std::int64_t> told;
+  for (const std::string_view word : {"affinity list:", "Cpus_allowed_list:"}) {
+    const std::size_t at = text.find(word);
+    if (at != std::string_view::npos) told = cores_of_list(trim(text.substr(at + word.size())));
+  }
+  if (text.find("suggested max number of worker") != std::string_view::npos) {
+    told = number_behind(text, "current system is");
+  }
+  if (!told || *told <= 0 || (out_.cores && *out_.cores <= *told)) return;
+  out_.cores = told;
+  out_.cores_seen = seen;
+}
+
+// "[rank3]: ...", "[default3]:...", "rank 3: ...", "rank=3 host=n2 ...".
+void SurroundingsReader::rank_of(std::string_view text, const SeenAt& seen) {
+  line_rank_.reset();
+  const std::string low = to_lower(trim(text).substr(0, 64));
+  std::optional<std::int64_t> rank;
+  for (const std::string_view word : {"[rank", "[default", "rank ", "rank=", "rank"}) {
+    if (low.starts_with(word)) {
+      rank = number_behind(std::string_view(low), word);
+      break;
+    }
+  }
+  if (!rank || *rank < 0 || *rank >= 1 << 24 || out_.ranks.size() >= limits::kSettings) return;
+  line_rank_ = static_cast<std::int32_t>(*rank);
+  out_.ranks.emplace(*line_rank_, seen);
+  for (const std::string_view word : {"host=", "host ", "node=", " on "}) {
+    const std::size_t at = text.find(word);
+    if (at == std::string_view::npos) continue;
+    const std::string_view rest = text.substr(at + word.size());
+    const std::string host(rest.substr(0, rest.find_first_of(" ,;:/)")));
+    if (!host.empty() && host.size() < 256) out_.rank_hosts.emplace(*line_rank_, host);
+    break;
+  }
+}
+
+void SurroundingsReader::line(std::string_view text, std::uint64_t number) {
+  std::string plain;
+  if (text.find('\x1b') != std::string_view::npos) {
+    plain = without_colours(text);
+    text = plain;
+  }
+  text = trim(text).substr(0, 16 * 1024);
+  if (text.empty()) return;
+  const SeenAt seen{source_, number, std::string(text.substr(0, limits::kEvidenceChars))};
+  rank_of(text, seen);
+  if (text.find("NCCL INFO ") != std::string_view::npos) return nccl(text, seen);
+  settings(text, seen);
+  cores(text, seen);
+  notes(text, seen);
+}
+
+}  // namespace muster::shape
