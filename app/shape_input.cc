@@ -99,7 +99,9 @@ class Reader {
 
   // Fails where the file cannot be read at all.
   Status read(const std::string& path) {
-    auto stream = open_text(files_, path, path, {});
+    auto file = files_.open(path);
+    if (!file) return file.error();
+    auto stream = text_of(std::move(*file), path, [] { return false; });
     if (!stream) return stream.error();
     std::string head;
     while (head.size() < limits::kSniffBytes) {
