@@ -39,7 +39,10 @@ bool MemoryFiles::is_folder(const std::string& path) const {
 }
 
 Result<std::unique_ptr<ByteStream>> MemoryFiles::open(const std::string& path) {
-  opened_.push_back(path);
+  {
+    const std::lock_guard lock(opened_mutex_);
+    opened_.push_back(path);
+  }
   const auto it = files_.find(path);
   if (it != files_.end()) {
     return std::unique_ptr<ByteStream>(new MemoryStream(it->second.bytes));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -10,7 +11,7 @@ namespace muster {
 
 // Files in memory. What was not set up is not found; every path that was asked for is recorded, so
 // a test can say what its subject looked at. A folder exists while something lies in it, or
-// add_folder.
+// add_folder. Once set up, it may be used by several threads.
 class MemoryFiles final : public Files {
  public:
   void add(const std::string& path, std::string bytes, WallTime modified = {});
@@ -21,7 +22,7 @@ class MemoryFiles final : public Files {
   Result<std::vector<std::string>> list(const std::string& path) override;
   Status write_atomic(const std::string& path, std::string_view bytes) override;
 
-  // Paths given to open(), in order.
+  // Paths given to open(), in order. Not while threads still open some.
   const std::vector<std::string>& opened() const { return opened_; }
 
  private:
@@ -33,6 +34,7 @@ class MemoryFiles final : public Files {
 
   std::map<std::string, File> files_;
   std::vector<std::string> folders_;
+  std::mutex opened_mutex_;
   std::vector<std::string> opened_;
 };
 
