@@ -149,6 +149,14 @@ std::vector<Row> healthy_rows() {
       {"short_warm_up",
        {simulated([](StepSeries& s) { s.warm_up_steps = 10; }), ""},
        "ok compile_warmup medium"},
+      {"slow_start_behind_a_restart",
+       {steps(600, 2,
+              [](StepRecord& r) {
+                const double n = static_cast<double>(r.step % 300) + 1;
+                *r.step_s *= 1 + 10 / (n * n);
+              }),
+        ""},
+       "nothing"},
       {"restarts_alone", {simulated([](StepSeries& s) { s.restart_every = 150; }), ""}, "nothing"},
       {"long_compile",
        {steps(60, 2,

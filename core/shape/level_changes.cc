@@ -110,6 +110,29 @@ bool learns_at(std::size_t points) {
   return false;
 }
 
+// A change that its own later half takes back was a warm-up, behind a restart or a compilation.
+bool passed_by(std::span<const double> logs, std::size_t begin, std::size_t from, std::size_t end) {
+  const std::size_t half = from + (end - from) / 2;
+  if (end - half < kFewest) return false;  // too short to tell
+  const std::size_t left = std::max(begin, from > kMost ? from - kMost : 0);
+  const double before = fast_part(logs.subspan(left, from - left))->level;
+  const double early = fast_part(logs.subspan(from, std::min(kAround, half - from)))->level;
+  const double late = fast_part(logs.subspan(half, end - half))->level;
+  return std::abs(late - before) < std::max(kLeastChange, std::abs(early - before) / 4);
+}
+
+void drop_passing(std::span<const double> logs, std::vector<LevelChange>& changes) {
+  std::vector<LevelChange> kept;
+  for (const LevelChange& change : changes) {
+    const std::size_t begin = kept.empty() ? 0 : kept.back().from;
+    if (passed_by(logs, begin, change.from, change.until.value_or(logs.size()))) continue;
+    kept.push_back(change);
+  }
+  for (std::size_t i = 0; i + 1 < kept.size(); ++i) kept[i].until = kept[i + 1].from;
+  if (!kept.empty() && !changes.back().until) kept.back().until = std::nullopt;
+  changes = std::move(kept);
+}
+
 }  // namespace
 
 std::vector<LevelChange> find_level_changes(std::span<const double> values, double resolution) {
@@ -143,6 +166,7 @@ std::vector<LevelChange> find_level_changes(std::span<const double> values, doub
     base = {};
     cusum.reset();
   }
+  drop_passing(all, changes);
   return changes;
 }
 
