@@ -61,6 +61,10 @@ class ShapeVerb final : public Verb {
       console.complain("name a log, a table or an event file, or - (muster shape --help)");
       return ExitStatus::usage;
     }
+    if (std::find(request_.paths.begin(), request_.paths.end(), svg_) != request_.paths.end()) {
+      console.complain(svg_ + ": the picture would overwrite what it is drawn from");
+      return ExitStatus::usage;
+    }
     auto columns = parse_step_columns(columns_);
     if (!columns) return refuse(console, columns.error());
     request_.input.columns = std::move(*columns);
