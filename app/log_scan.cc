@@ -13,6 +13,7 @@
 #include "base/colours.h"
 #include "base/limits.h"
 #include "base/text.h"
+#include "base/timestamp.h"
 #include "base/utf16.h"
 #include "core/comms/witness_log_event.h"
 #include "core/explain/event_keeper.h"
@@ -35,6 +36,17 @@ bool rules_know_more(const LogEvent& event) {
     if (event.rule == name) return true;
   }
   return event.role == EventRole::teardown;
+}
+
+// "[Sat Aug  1 03:11:40 2026] usb 1-1: ..." of dmesg -T, "Aug  1 03:11:40 n1 kernel: ..."
+bool is_kernel_line(std::string_view head) {
+  const std::string_view line = head.substr(0, head.find('\n'));
+  const std::size_t close = line.find("] ");
+  const auto time = close != std::string_view::npos && line.starts_with('[')
+                        ? parse_timestamp(line.substr(1, close - 1))
+                        : std::nullopt;
+  const bool weekday = close == 25 && line.find(' ') == 4;
+  return (time && weekday) || line.find(" kernel: ") != std::string_view::npos;
 }
 
 // What a reader of many lines knows of a line and the rule does not.
@@ -103,6 +115,7 @@ struct LogScan::State {
   LogSource source;
   std::set<std::int32_t> ranks;  // that rules saw in lines; more than two are not counted
   bool begun = false;
+  bool trains = false;  // a line of a trainer without a step: "{'loss': 1.8, ..."
 };
 
 LogScan::State::State(const LogAnchors& given, Options o)
@@ -185,6 +198,7 @@ bool LogScan::State::piece(std::string_view text, std::uint64_t number,
   if (kernels) return in_traceback;
   if (use.comms || in_traceback) watchdog.line(text, number);
   if (use.rule || anchors.rules().needs_all_lines()) rules(text, number, literals, in_traceback);
+  trains = trains || (use.step && text.find("loss") != std::string_view::npos);
   if (use.event) {
     progress.line(text, number);
   } else if (use.step) {
@@ -297,6 +311,8 @@ ScannedLog LogScan::finish() {
     if (one_rank && !event.rank) event.rank = s.source.rank;
   }
   out.processes = std::move(ranks.processes);
+  out.known = !out.events.empty() || s.trains || shows_steps(s.head) || shows_steps(s.tail) ||
+              s.source.first.since_boot || is_kernel_line(s.head);
   s.source.lines = s.lines.lines();
   out.source = std::move(s.source);
   const auto note = [&](std::string text) {
