@@ -23,6 +23,7 @@
 #include "base/limits.h"
 #include "core/comms/ras_reader.h"
 #include "core/comms/witness_log_event.h"
+#include "core/site/file_host.h"
 #include "core/site/site_document.h"
 #include "edge/archive/archive_reader.h"
 
@@ -104,7 +105,7 @@ class SourceReader {
   void begin_log() {
     scan_ = std::make_unique<LogScan>(
         anchors_, LogScan::Options{.name = name_,
-                                   .host = host_.empty() ? host_of_log_name(name_) : host_,
+                                   .host = host_.empty() ? host_of_file_name(name_) : host_,
                                    .rank = log_rank_of(name_),
                                    .written = written_});
   }

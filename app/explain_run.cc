@@ -80,8 +80,7 @@ void add_strange(const ExplainReading& reading, Report& report) {
     }
   }
   if (reading.dumps == 0 && known) return;
-  const std::string dumps =
-      counted(reading.dumps, "flight-recorder dump", "flight-recorder dumps");
+  const std::string dumps = counted(reading.dumps, "flight-recorder dump", "flight-recorder dumps");
   if (known) report.notes.push_back(dumps + " left out: ask muster trace");
   if (known) return;
   if (reading.dumps > 0) report.blind.push_back({dumps, "ask muster trace", true});

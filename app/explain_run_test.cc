@@ -73,7 +73,9 @@ TEST(ExplainRun, WhatNobodyKnowsIsNoHealth) {
       {"steps.csv", "step,step_time\n1,2.5\n2,2.5\n", "a table of steps: ask muster shape"},
       {"trace_0.json", R"({"entries": [], "pg_config": {}})", "ask muster trace"},
       {"image.png", "\x89PNG\x0d\x0a", "no text: not read"},
-      {"train.log", "{'loss': 1.8, 'grad_norm': 0.9, 'learning_rate': 9e-06, 'epoch': 0.4}\n", ""},
+      {"train.log", "{'loss': 1.8, 'grad_norm': 0.9, 'epoch': 0.4}\n", ""},
+      {"train.log", "[batch=480/4000]:\n\t Train loss/train/total: 1.84\n", ""},
+      {"train.log", "1|480|Loss: 1.84: 12%|#2\n", ""},
       {"train.log", "2026-08-01 03:11:30 step 480/4000 loss 1.8\n", ""},
       {"dmesg.txt", "[Sat Aug  1 03:11:40 2026] usb: a new device was found\n", ""},
       {"dmesg.txt", "[   12.118203] usb: a new device was found\n", ""},
@@ -183,7 +185,8 @@ TEST(ExplainRun, DocumentsOfTheSiteAreNoLogs) {
   files.add("df.txt",
             "Filesystem 1K-blocks Used Available Use% Mounted on\n"
             "/dev/sda1 1000000 1000000 0 100% /scratch\n");
-  EXPECT_TRUE(notes_say(answer({"a.log", "df.txt"}, files), "1 log, 1 line, 1 listing (df, sacct, ...)"));
+  EXPECT_TRUE(
+      notes_say(answer({"a.log", "df.txt"}, files), "1 log, 1 line, 1 listing (df, sacct, ...)"));
 }
 
 TEST(ExplainRun, PackedAndRotated) {

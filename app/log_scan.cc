@@ -38,6 +38,17 @@ bool rules_know_more(const LogEvent& event) {
   return event.role == EventRole::teardown;
 }
 
+// Steps, or a loss in a form that tells no step, or the library under all of them.
+bool shows_training(std::string_view text) {
+  if (shows_steps(text) || text.find("NCCL INFO") != std::string_view::npos) return true;
+  const std::string low = to_lower(text);
+  for (const std::string_view word : {"loss: ", "loss/", "loss=", "loss':", "loss\":", "loss ",
+                                      "nccl version", "training completed", "checkpoint"}) {
+    if (low.find(word) != std::string::npos) return true;
+  }
+  return false;
+}
+
 // "[Sat Aug  1 03:11:40 2026] usb 1-1: ..." of dmesg -T, "Aug  1 03:11:40 n1 kernel: ..."
 bool is_kernel_line(std::string_view head) {
   const std::string_view line = head.substr(0, head.find('\n'));
@@ -115,7 +126,6 @@ struct LogScan::State {
   LogSource source;
   std::set<std::int32_t> ranks;  // that rules saw in lines; more than two are not counted
   bool begun = false;
-  bool trains = false;  // a line of a trainer without a step: "{'loss': 1.8, ..."
 };
 
 LogScan::State::State(const LogAnchors& given, Options o)
@@ -198,7 +208,6 @@ bool LogScan::State::piece(std::string_view text, std::uint64_t number,
   if (kernels) return in_traceback;
   if (use.comms || in_traceback) watchdog.line(text, number);
   if (use.rule || anchors.rules().needs_all_lines()) rules(text, number, literals, in_traceback);
-  trains = trains || (use.step && text.find("loss") != std::string_view::npos);
   if (use.event) {
     progress.line(text, number);
   } else if (use.step) {
@@ -311,7 +320,7 @@ ScannedLog LogScan::finish() {
     if (one_rank && !event.rank) event.rank = s.source.rank;
   }
   out.processes = std::move(ranks.processes);
-  out.known = !out.events.empty() || s.trains || shows_steps(s.head) || shows_steps(s.tail) ||
+  out.known = !out.events.empty() || shows_training(s.head) || shows_training(s.tail) ||
               s.source.first.since_boot || is_kernel_line(s.head);
   s.source.lines = s.lines.lines();
   out.source = std::move(s.source);

@@ -24,10 +24,11 @@ std::string other_verb(std::string_view head) {
   if ((cells.size() >= 3 && (gpus || rows)) || has_one(head, {"DCGM_FI_"})) {
     return "GPU telemetry: ask muster triage";
   }
-  const bool steps = cells.size() >= 2 && std::any_of(cells.begin(), cells.end(), [](auto cell) {
-    cell = trim(cell);
-    return cell == "step" || cell == "global_step" || cell == "iteration" || cell == "iter";
-  });
+  const bool steps =
+      cells.size() >= 2 && std::any_of(cells.begin(), cells.end(), [](auto cell) {
+        cell = trim(cell);
+        return cell == "step" || cell == "global_step" || cell == "iteration" || cell == "iter";
+      });
   return steps ? "a table of steps: ask muster shape" : "";
 }
 

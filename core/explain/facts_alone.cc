@@ -109,7 +109,8 @@ void nodes(const Scene& scene, std::vector<Claim>& claims) {
 // Images that are read only are always full.
 bool is_image(const DiskSpace& space) {
   return space.device.starts_with("/dev/loop") || space.device.starts_with("/dev/sr") ||
-         space.device == "squashfuse" || space.device == "efivarfs" || lies_in(space.mount, "/snap");
+         space.device == "squashfuse" || space.device == "efivarfs" ||
+         lies_in(space.mount, "/snap");
 }
 
 void mounts(const Scene& scene, std::vector<Claim>& claims) {
@@ -119,9 +120,9 @@ void mounts(const Scene& scene, std::vector<Claim>& claims) {
     if (*space.avail > 0) continue;
     const bool shm = space.mount == "/dev/shm";
     Claim claim = claim_of_fact(
-        shm              ? Cause::shm_full
-        : space.inodes   ? Cause::inodes_exhausted
-                         : Cause::disk_full,
+        shm            ? Cause::shm_full
+        : space.inodes ? Cause::inodes_exhausted
+                       : Cause::disk_full,
         Severity::critical, ref.index,
         fmt::format("{} has no {} left", space.mount, space.inodes ? "free inodes" : "room"));
     claim.culprits = {{CulpritKind::file, space.mount}};
@@ -207,8 +208,9 @@ void loss_no_number(const Scene& scene, std::vector<Claim>& claims) {
   claim.what = step.empty() ? "the loss is no number (nan)"
                             : fmt::format("the loss is no number (nan) since step {}", step);
   claim.actions = {Action::step_back_checkpoint, Action::fix_code};
-  claim.next = "go back to a checkpoint before it; look at the data, the rate of learning and the "
-               "norm of the gradients just before";
+  claim.next =
+      "go back to a checkpoint before it; look at the data, the rate of learning and the "
+      "norm of the gradients just before";
   claim.join = "facts_alone";
   claims.push_back(std::move(claim));
 }

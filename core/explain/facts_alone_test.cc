@@ -45,14 +45,13 @@ TEST(FactsAlone, Jobs) {
          p.fact(job("81.0", "OUT_OF_MEMORY", {"c4"}));
        },
        "host_oom_killed", "host:c4", kCritical, kMedium, kMedium},
-      {"out of memory, the word cut",
-       [](Pile& p) { p.fact(job("81", "OUT_OF_ME", {"c4", "c5"})); }, "host_oom_killed", ""},
+      {"out of memory, the word cut", [](Pile& p) { p.fact(job("81", "OUT_OF_ME", {"c4", "c5"})); },
+       "host_oom_killed", ""},
       {"only its step says so", [](Pile& p) { p.fact(job("81.0", "OUT_OF_MEMORY")); },
        "host_oom_killed", ""},
       {"failed", [](Pile& p) { p.fact(ended("81", 3, 0)); }, "undetermined", "", kCritical, kLow,
        kLow},
-      {"cancelled", [](Pile& p) { p.fact(job("81", "CANCELLED")); }, "external_stop", "",
-       kWarning},
+      {"cancelled", [](Pile& p) { p.fact(job("81", "CANCELLED")); }, "external_stop", "", kWarning},
       {"a step of a good job was cancelled",
        [](Pile& p) {
          p.fact(job("81", "COMPLETED"));
@@ -150,8 +149,8 @@ TEST(FactsAlone, LinesOfNoWeight) {
          end(p, 2, "1", 12);
        },
        "undetermined", "rank:6", kCritical, kLow, kLow},
-      {"ended well", [=](Pile& p) { end(p, 6, "0", 10); }, "evidence_missing", "",
-       Severity::info, kLow, kLow},
+      {"ended well", [=](Pile& p) { end(p, 6, "0", 10); }, "evidence_missing", "", Severity::info,
+       kLow, kLow},
   });
 }
 

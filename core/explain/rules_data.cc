@@ -11,7 +11,7 @@ using C = Cause;
 using K = CulpritKind;
 
 // "step 40 | loss: nan", "{'loss': nan, ...", "train_loss=nan"
-#define NO_NUMBER                                                                            \
+#define NO_NUMBER                                                                       \
   R"((?i)^(?:.{0,200}?\bstep[s'"]{0,2} ?[:=]? ?(?P<step>\d{1,12}).{0,200}?|.{0,400}?))" \
   R"((?:\b|_)loss['"]? ?[:=]? ?['"]?[-+]?nan\b)"
 
