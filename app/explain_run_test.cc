@@ -70,6 +70,8 @@ TEST(ExplainRun, WhatNobodyKnowsIsNoHealth) {
       {"gpu.csv", "timestamp, index, power.draw [W], utilization.gpu [%]\n1, 0, 70.1 W, 3 %\n",
        "GPU telemetry: ask muster triage"},
       {"gpu.csv", "2026/08/01 03:00:00.000, 0, 70.10 W, 3 %\n", "GPU telemetry: ask muster triage"},
+      {"gpu.csv", "2026/08/01 03:00:00.000, 0, NVIDIA H200, 00000000:18:00.0, 70.10, 3\n",
+       "GPU telemetry: ask muster triage"},
       {"steps.csv", "step,step_time\n1,2.5\n2,2.5\n", "a table of steps: ask muster shape"},
       {"trace_0.json", R"({"entries": [], "pg_config": {}})", "ask muster trace"},
       {"image.png", "\x89PNG\x0d\x0a", "no text: not read"},

@@ -19,8 +19,9 @@ std::string other_verb(std::string_view head) {
   const std::string line = to_lower(head.substr(0, head.find('\n')));
   const auto cells = split(line, ',');
   const bool gpus = has_one(line, {"utilization.gpu", "power.draw", "power_draw", "gpu_util"});
-  // nvidia-smi --format=csv,noheader prints units in its rows.
-  const bool rows = has_one(line, {" w,"}) && has_one(line, {" %", " mib"});
+  // nvidia-smi --format=csv,noheader: units or the name of the product stand in its rows.
+  const bool rows = (has_one(line, {" w,"}) && has_one(line, {" %", " mib"})) ||
+                    (cells.size() >= 6 && has_one(line, {", nvidia "}));
   if ((cells.size() >= 3 && (gpus || rows)) || has_one(head, {"DCGM_FI_"})) {
     return "GPU telemetry: ask muster triage";
   }
