@@ -16,12 +16,14 @@
 
 #include "app/head_stream.h"
 #include "app/log_name.h"
+#include "app/other_verb.h"
 #include "app/path_walk.h"
 #include "app/trace_input.h"
 #include "app/trace_sniff.h"
 #include "base/limits.h"
 #include "core/comms/ras_reader.h"
 #include "core/comms/witness_log_event.h"
+#include "core/site/file_host.h"
 #include "core/site/site_document.h"
 #include "edge/archive/archive_reader.h"
 
@@ -61,7 +63,7 @@ class SourceReader {
 
   void end() {
     if (kind_ == Kind::open) decide(true);
-    if (kind_ == Kind::log) out_.logs.push_back(scan_->finish());
+    if (kind_ == Kind::log) log();
     if (kind_ == Kind::ras) ras();
     if (kind_ == Kind::document) document();
   }
@@ -88,16 +90,22 @@ class SourceReader {
       const bool of_site =
           read_site_document(name_, std::string_view(held_).substr(0, end)).has_value();
       kind_ = of_site ? Kind::document : Kind::log;
+      if (!of_site) other_ = other_verb(held_);
       if (!of_site) begin_log();
     }
     const std::string held = std::exchange(held_, {});
     more(held);
   }
 
+  void log() {
+    out_.logs.push_back(scan_->finish());
+    out_.logs.back().other = std::move(other_);
+  }
+
   void begin_log() {
     scan_ = std::make_unique<LogScan>(
         anchors_, LogScan::Options{.name = name_,
-                                   .host = host_.empty() ? host_of_log_name(name_) : host_,
+                                   .host = host_.empty() ? host_of_file_name(name_) : host_,
                                    .rank = log_rank_of(name_),
                                    .written = written_});
   }
@@ -123,7 +131,7 @@ class SourceReader {
     }
     begin_log();
     scan_->feed(held_);
-    out_.logs.push_back(scan_->finish());
+    log();
   }
 
   void ras() {
@@ -137,6 +145,7 @@ class SourceReader {
     for (RankWitness& witness : reading->witnesses) {
       log.events.push_back(log_event_of({.value = std::move(witness), .placed = true}));
     }
+    log.known = true;
     log.notes = std::move(reading->notes);
     out_.logs.push_back(std::move(log));
   }
@@ -146,7 +155,7 @@ class SourceReader {
   std::optional<WallTime> written_;
   Gained& out_;
   Kind kind_ = Kind::open;
-  std::string held_;
+  std::string held_, other_;
   bool cut_ = false;
   std::unique_ptr<LogScan> scan_;
 };

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 #include <set>
 #include <utility>
@@ -50,12 +51,59 @@ std::string counted(std::size_t count, std::string_view one, std::string_view ma
 std::string coverage(const ExplainReading& reading) {
   std::uint64_t lines = 0;
   for (const ScannedLog& log : reading.logs) lines += log.source.lines;
-  std::string out = fmt::format("{}, {}", counted(reading.logs.size(), "log", "logs"),
-                                counted(lines, "line", "lines"));
+  std::string out;
+  if (!reading.logs.empty()) {
+    out = fmt::format("{}, {}", counted(reading.logs.size(), "log", "logs"),
+                      counted(lines, "line", "lines"));
+  }
   if (reading.documents > 0) {
-    out += ", " + counted(reading.documents, "document of the site", "documents of the site");
+    out += (out.empty() ? "" : ", ") + counted(reading.documents, "listing", "listings") +
+           " (df, sacct, ...)";
   }
   return out;
+}
+
+// Logs of which nothing was understood are no sign of health, unless others are.
+void add_strange(const ExplainReading& reading, Report& report) {
+  constexpr std::size_t kNamed = 8;
+  bool known = reading.documents > 0 || !report.findings.empty();
+  for (const ScannedLog& log : reading.logs) known = known || (log.known && log.other.empty());
+  for (const ScannedLog& log : reading.logs) {
+    const std::string& name = log.source.name;
+    if (known) {
+      if (!log.other.empty()) report.notes.push_back(name + ": " + log.other);
+    } else if (report.blind.size() < kNamed) {
+      std::string why = log.other;
+      if (why.empty() && log.source.lines == 0) why = "it is empty";
+      if (why.empty()) why = "no line known here";
+      report.blind.push_back({name, std::move(why), true});
+    }
+  }
+  if (reading.dumps == 0 && known) return;
+  const std::string dumps = counted(reading.dumps, "flight-recorder dump", "flight-recorder dumps");
+  if (known) report.notes.push_back(dumps + " left out: ask muster trace");
+  if (known) return;
+  if (reading.dumps > 0) report.blind.push_back({dumps, "ask muster trace", true});
+  for (Blind& blind : report.blind) blind.hides_critical = true;
+}
+
+// A run whose logs just end may have been copied while it ran, or hang.
+void add_open_end(const ExplainInput& input, Report& report) {
+  const bool told = std::any_of(report.findings.begin(), report.findings.end(),
+                                [](const Finding& f) { return f.severity > Severity::info; });
+  if (told) return;
+  std::string last;
+  for (const LogEvent& event : input.events) {
+    if (event.rule == "progress:finished") return;
+    if (event.rule != "progress:last_step") continue;
+    last = event.word("step");
+    if (last == event.word("target_step")) return;
+  }
+  if (last.empty()) return;
+  report.notes.push_back(
+      fmt::format("the logs end at step {} without an end of the run: whether it goes on or hangs "
+                  "is not known",
+                  last));
 }
 
 }  // namespace
@@ -70,14 +118,16 @@ Result<Report> explain_once(const ExplainRequest& request, Files& files) {
   Report report;
   report.verb = "explain";
   report.blind = std::move(reading->blind);
-  report.notes.push_back(coverage(*reading));
+  if (std::string read = coverage(*reading); !read.empty()) {
+    report.notes.push_back(std::move(read));
+  }
   ExplainInput input;
   std::vector<RankProcess> processes;
   for (ScannedLog& log : reading->logs) {
     std::move(log.processes.begin(), log.processes.end(), std::back_inserter(processes));
     std::move(log.events.begin(), log.events.end(), std::back_inserter(input.events));
     std::move(log.notes.begin(), log.notes.end(), std::back_inserter(report.notes));
-    input.sources.push_back(std::move(log.source));
+    input.sources.push_back(log.source);
   }
   input.facts = std::move(reading->facts);
   place(input.events, processes);
@@ -86,11 +136,8 @@ Result<Report> explain_once(const ExplainRequest& request, Files& files) {
   report.findings = std::move(explanation.findings);
   std::move(explanation.notes.begin(), explanation.notes.end(), std::back_inserter(report.notes));
   std::move(reading->notes.begin(), reading->notes.end(), std::back_inserter(report.notes));
-  if (reading->dumps > 0) {
-    report.notes.push_back(
-        counted(reading->dumps, "flight-recorder dump", "flight-recorder dumps") +
-        " left out: ask muster trace");
-  }
+  add_strange(*reading, report);
+  add_open_end(input, report);
   return report;
 }
 

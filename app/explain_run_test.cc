@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/timestamp.h"
+#include "core/model/exit_status.h"
 #include "tests/support/memory_files.h"
 #include "tests/support/shell.h"
 
@@ -59,19 +60,64 @@ TEST(ExplainRun, NothingToReadFails) {
   EXPECT_NE(report.error().context.find("gone.log"), std::string::npos);
 }
 
-TEST(ExplainRun, QuietLogsAreAllRight) {
+TEST(ExplainRun, WhatNobodyKnowsIsNoHealth) {
+  struct Row {
+    const char *name, *text, *why;  // why: of the blind one; empty: all right
+  };
+  const Row rows[] = {
+      {"a.log", "hello\nworld\n", "no line known here"},
+      {"a.log", "", "it is empty"},
+      {"gpu.csv", "timestamp, index, power.draw [W], utilization.gpu [%]\n1, 0, 70.1 W, 3 %\n",
+       "GPU telemetry: ask muster triage"},
+      {"gpu.csv", "2026/08/01 03:00:00.000, 0, 70.10 W, 3 %\n", "GPU telemetry: ask muster triage"},
+      {"gpu.csv", "2026/08/01 03:00:00.000, 0, NVIDIA H200, 00000000:18:00.0, 70.10, 3\n",
+       "GPU telemetry: ask muster triage"},
+      {"steps.csv", "step,step_time\n1,2.5\n2,2.5\n", "a table of steps: ask muster shape"},
+      {"trace_0.json", R"({"entries": [], "pg_config": {}})", "ask muster trace"},
+      {"image.png", "\x89PNG\x0d\x0a", "no text: not read"},
+      {"train.log", "{'loss': 1.8, 'grad_norm': 0.9, 'epoch': 0.4}\n", ""},
+      {"train.log", "[batch=480/4000]:\n\t Train loss/train/total: 1.84\n", ""},
+      {"train.log", "1|480|Loss: 1.84: 12%|#2\n", ""},
+      {"train.log", "2026-08-01 03:11:30 step 480/4000 loss 1.8\n", ""},
+      {"dmesg.txt", "[Sat Aug  1 03:11:40 2026] usb: a new device was found\n", ""},
+      {"dmesg.txt", "[   12.118203] usb: a new device was found\n", ""},
+      {"kern.log", "Aug  1 03:11:40 c3 kernel: usb: a new device was found\n", ""},
+  };
+  for (const Row& row : rows) {
+    MemoryFiles files;
+    files.add(row.name, row.text);
+    const Report report = answer({row.name}, files);
+    EXPECT_TRUE(report.findings.empty()) << row.name << row.why;
+    EXPECT_EQ(exit_status_of(report) == ExitStatus::ok, *row.why == '\0') << row.name << row.why;
+    if (*row.why == '\0') continue;
+    ASSERT_EQ(report.blind.size(), 1u) << row.name << row.why;
+    EXPECT_EQ(report.blind[0].reason, row.why);
+  }
+}
+
+TEST(ExplainRun, BesideAHealthyLogStrangeOnesAreNoAlarm) {
   MemoryFiles files;
   files.add("a.log", "hello\nworld\n");
   files.add("empty.log", "");
-  const Report report = answer({"a.log", "empty.log"}, files);
+  files.add("steps.csv", "step,step_time\n1,2.5\n2,2.5\n");
+  files.add("train.log", "2026-08-01 03:11:30 step 480/4000 loss 1.8\n");
+  const Report report = answer({"a.log", "empty.log", "steps.csv", "train.log"}, files);
   EXPECT_TRUE(report.findings.empty());
   EXPECT_TRUE(report.blind.empty());
-  EXPECT_TRUE(notes_say(report, "2 logs, 2 lines"));
+  EXPECT_TRUE(notes_say(report, "4 logs, 6 lines"));
+  EXPECT_TRUE(notes_say(report, "steps.csv: a table of steps: ask muster shape"));
+  EXPECT_TRUE(notes_say(report, "end at step 480 without an end of the run"));
+}
+
+TEST(ExplainRun, AFinishedRunHasAnEnd) {
+  MemoryFiles files;
+  files.add("train.log", "2026-08-01 03:11:30 step 4000/4000 loss 1.8\n");
+  EXPECT_FALSE(notes_say(answer({"train.log"}, files), "without an end"));
 }
 
 TEST(ExplainRun, WhatCannotBeReadIsBlind) {
   MemoryFiles files;
-  files.add("a.log", "hello\n");
+  files.add("a.log", "step 7/9 loss 1.8\n");
   files.add("image.png", std::string("\x89PNG\x0d\x0a\x1a\x0a\0\0\0\x0d", 12));
   const Report report = answer({"a.log", "gone.log", "image.png"}, files);
   ASSERT_EQ(report.blind.size(), 2u);
@@ -130,7 +176,7 @@ TEST(ExplainRun, OwnRulesComeFirst) {
 
 TEST(ExplainRun, DumpsAreForAnotherVerb) {
   MemoryFiles files;
-  files.add("a.log", "hello\n");
+  files.add("a.log", "step 7/9 loss 1.8\n");
   files.add("trace_0.json", R"({"entries": [], "pg_config": {}})");
   EXPECT_TRUE(notes_say(answer({"a.log", "trace_0.json"}, files), "ask muster trace"));
 }
@@ -141,7 +187,8 @@ TEST(ExplainRun, DocumentsOfTheSiteAreNoLogs) {
   files.add("df.txt",
             "Filesystem 1K-blocks Used Available Use% Mounted on\n"
             "/dev/sda1 1000000 1000000 0 100% /scratch\n");
-  EXPECT_TRUE(notes_say(answer({"a.log", "df.txt"}, files), "1 log, 1 line, 1 document"));
+  EXPECT_TRUE(
+      notes_say(answer({"a.log", "df.txt"}, files), "1 log, 1 line, 1 listing (df, sacct, ...)"));
 }
 
 TEST(ExplainRun, PackedAndRotated) {

@@ -11,11 +11,6 @@ namespace muster {
 // What the names of logs tell of their hosts and ages. Never a guess: a name that could mean
 // something else tells nothing.
 
-// The host of a file that is one machine's by the words in its name: "n012.dmesg",
-// "node_tr-x-3_dmesg.txt", "env_gpu07.txt" -> "n012", "tr-x-3", "gpu07"; "node_b.log" -> "node_b".
-// Empty for all others ("dmesg_T.txt", "nccl_2.18.log", "job_77108.log").
-std::string host_of_log_name(std::string_view path);
-
 // The hosts of files in folders of hosts: at least two folders side by side hold a file of one
 // name, which is one machine's, and their own names are not those of runs ("n1/dmesg.txt",
 // "n2/dmesg.txt"). Path -> host; other paths are not in it.

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/site/file_host.h"
+
 namespace muster {
 namespace {
 
@@ -14,6 +16,8 @@ TEST(LogName, Hosts) {
       {"dmesg.txt", ""},
       {"dmesg_T.txt", ""},
       {"dmesg_human.txt", ""},
+      {"dmesg_week3.txt", ""},
+      {"incident12_dmesg.txt", ""},
       {"kern.log.1", ""},
       {"dmesg.2026-08-01.txt", ""},
       {"nccl_2.18.log", ""},
@@ -35,7 +39,7 @@ TEST(LogName, Hosts) {
       {"node_b.log", "node_b"},
       {"host_K9.log", "K9"},
   };
-  for (const Row& row : rows) EXPECT_EQ(host_of_log_name(row.path), row.host) << row.path;
+  for (const Row& row : rows) EXPECT_EQ(host_of_file_name(row.path), row.host) << row.path;
 }
 
 TEST(LogName, FoldersOfHosts) {

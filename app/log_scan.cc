@@ -13,6 +13,7 @@
 #include "base/colours.h"
 #include "base/limits.h"
 #include "base/text.h"
+#include "base/timestamp.h"
 #include "base/utf16.h"
 #include "core/comms/witness_log_event.h"
 #include "core/explain/event_keeper.h"
@@ -35,6 +36,28 @@ bool rules_know_more(const LogEvent& event) {
     if (event.rule == name) return true;
   }
   return event.role == EventRole::teardown;
+}
+
+// Steps, or a loss in a form that tells no step, or the library under all of them.
+bool shows_training(std::string_view text) {
+  if (shows_steps(text) || text.find("NCCL INFO") != std::string_view::npos) return true;
+  const std::string low = to_lower(text);
+  for (const std::string_view word : {"loss: ", "loss/", "loss=", "loss':", "loss\":", "loss ",
+                                      "nccl version", "training completed", "checkpoint"}) {
+    if (low.find(word) != std::string::npos) return true;
+  }
+  return false;
+}
+
+// "[Sat Aug  1 03:11:40 2026] usb 1-1: ..." of dmesg -T, "Aug  1 03:11:40 n1 kernel: ..."
+bool is_kernel_line(std::string_view head) {
+  const std::string_view line = head.substr(0, head.find('\n'));
+  const std::size_t close = line.find("] ");
+  const auto time = close != std::string_view::npos && line.starts_with('[')
+                        ? parse_timestamp(line.substr(1, close - 1))
+                        : std::nullopt;
+  const bool weekday = close == 25 && line.find(' ') == 4;
+  return (time && weekday) || line.find(" kernel: ") != std::string_view::npos;
 }
 
 // What a reader of many lines knows of a line and the rule does not.
@@ -297,6 +320,8 @@ ScannedLog LogScan::finish() {
     if (one_rank && !event.rank) event.rank = s.source.rank;
   }
   out.processes = std::move(ranks.processes);
+  out.known = !out.events.empty() || shows_training(s.head) || shows_training(s.tail) ||
+              s.source.first.since_boot || is_kernel_line(s.head);
   s.source.lines = s.lines.lines();
   out.source = std::move(s.source);
   const auto note = [&](std::string text) {

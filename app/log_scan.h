@@ -44,6 +44,9 @@ struct ScannedLog {
   std::vector<LogEvent> events;  // in the order of the lines
   std::vector<RankProcess> processes;
   std::vector<std::string> notes;
+  // Some of it was understood: an event, steps of a run, lines of a kernel.
+  bool known = false;
+  std::string other;  // what it is that another verb understands; empty: nothing
 };
 
 // The bytes of one log, in pieces of any size -> its events. One line gives one event: that of the

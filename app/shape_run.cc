@@ -110,7 +110,7 @@ void judge_all(const ShapeRequest& request, ShapeInput& input, ShapeAnswer& answ
       report.blind.push_back(
           {curve.source,
            fmt::format("{} points behind the start are too few to see a shape", shapes.judged),
-           false});
+           input.curves.size() == 1});
     }
     auto found = shape::judge_shape({curve, shapes, input.around, expected});
     for (Finding& finding : found) {

@@ -67,12 +67,20 @@ class ExplainVerb final : public Verb {
 
  private:
   // A file of such a name is meant before the word.
-  std::optional<CodeTable> table_asked() const {
+  std::optional<CodeTable> table_asked() {
     if (paths_.empty() || real_files().stat(paths_[0])) return std::nullopt;
-    if (paths_[0] == "xid") return CodeTable::xid;
-    if (paths_[0] == "sxid") return CodeTable::sxid;
-    if (paths_[0] == "nvlink") return CodeTable::nvlink;
-    return std::nullopt;
+    const std::string low = to_lower(paths_[0]);
+    // "xid79" is "xid 79".
+    const std::size_t digits = low.find_first_of("0123456789");
+    const std::string word = low.substr(0, digits);
+    const auto table = word == "xid"      ? std::optional(CodeTable::xid)
+                       : word == "sxid"   ? std::optional(CodeTable::sxid)
+                       : word == "nvlink" ? std::optional(CodeTable::nvlink)
+                                          : std::nullopt;
+    if (!table) return std::nullopt;
+    paths_[0] = word;
+    if (digits != std::string::npos) paths_.insert(paths_.begin() + 1, low.substr(digits));
+    return table;
   }
 
   static std::optional<std::uint32_t> word(const std::string& text) {
@@ -100,8 +108,10 @@ class ExplainVerb final : public Verb {
     }
     const auto rows = code_rows(table, code, words);
     if (rows.empty()) {
-      console.complain(fmt::format("{} {}: no such row in the table", paths_[0],
-                                   code ? fmt::format("{}", *code) : ""));
+      const std::string_view kind = table == CodeTable::xid    ? "Xid"
+                                    : table == CodeTable::sxid ? "SXid"
+                                                               : "NVLink";
+      console.complain(fmt::format("{} {} is not known here", kind, code.value_or(0)));
       return ExitStatus::usage;
     }
     console.print(console.json() ? code_json(rows) + "\n" : code_text(rows, console.width()));

@@ -2,6 +2,7 @@
 
 #include "base/limits.h"
 #include "core/explain/chain.h"
+#include "core/explain/facts_alone.h"
 #include "core/explain/first_cause.h"
 #include "core/explain/joins.h"
 #include "core/explain/weak_claims.h"
@@ -15,6 +16,7 @@ Explanation explain(const ExplainInput& input) {
   const Waits waits = find_waits(scene);
   judge_waits(scene, waits, claims);
   add_weak_claims(scene, waits, claims);
+  add_facts_alone(scene, claims);
   Explanation out;
   for (const Claim& claim : order_claims(scene, waits, std::move(claims))) {
     if (out.findings.size() >= limits::kFindingsNamed) break;

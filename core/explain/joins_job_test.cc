@@ -258,19 +258,19 @@ TEST(JobJoins, NodesThatFailedJobsShare) {
          p.fact(job("1", "FAILED", {"n1"}));
          p.fact(job("2", "COMPLETED", {"n2"}));
        },
-       "", ""},
+       "undetermined", "", kCritical, kLow, kLow},
       {"two that share two",
        [](Pile& p) {
          p.fact(job("1", "FAILED", {"n1", "n2"}));
          p.fact(job("2", "FAILED", {"n1", "n2"}));
        },
-       "", ""},
+       "undetermined", "", kCritical, kLow, kLow},
       {"it was in a good one too",
        [=](Pile& p) {
          jobs(p);
          p.fact(job("5", "COMPLETED", {"n113"}));
        },
-       "", ""},
+       "undetermined", "", kCritical, kLow, kLow},
       {"a suspicion", [=](Pile& p) { jobs(p); }, "undetermined", "host:n113", kWarning, kLow, kLow},
       {"and its memory",
        [=](Pile& p) {

@@ -10,6 +10,11 @@ using A = Action;
 using C = Cause;
 using K = CulpritKind;
 
+// "step 40 | loss: nan", "{'loss': nan, ...", "train_loss=nan"
+#define NO_NUMBER                                                                       \
+  R"((?i)^(?:.{0,200}?\bstep[s'"]{0,2} ?[:=]? ?(?P<step>\d{1,12}).{0,200}?|.{0,400}?))" \
+  R"((?:\b|_)loss['"]? ?[:=]? ?['"]?[-+]?nan\b)"
+
 constexpr RuleRow kRows[] = {
     // Records. Positions count from 1, "char" from 0.
     RuleRow{"json_error", "JSONDecodeError: ",
@@ -118,6 +123,17 @@ constexpr RuleRow kRows[] = {
             C::token_id_out_of_range, root, K::none, "", "an id lies beyond its table",
             "look for the largest id of the data; it must be below the size of the embedding",
             A::fix_data, A::fix_code},
+    // Training goes on, in vain. One row for each way to write it.
+    RuleRow{"loss_nan_python", ": nan", NO_NUMBER, C::undetermined, context, K::none, "",
+            "the loss is no number"},
+    RuleRow{"loss_nan_equals", "loss=nan", NO_NUMBER, C::undetermined, context, K::none, "",
+            "the loss is no number"},
+    RuleRow{"loss_nan_plain", "loss nan", NO_NUMBER, C::undetermined, context, K::none, "",
+            "the loss is no number"},
+    RuleRow{"loss_nan_json", ": NaN", NO_NUMBER, C::undetermined, context, K::none, "",
+            "the loss is no number"},
+    RuleRow{"loss_nan_megatron", ": NAN", NO_NUMBER, C::undetermined, context, K::none, "",
+            "the loss is no number"},
 };
 
 }  // namespace

@@ -116,14 +116,27 @@ void render_finding(const Finding& f, const TextStyle& style, std::string& out) 
     out += "  next    " + wrap(escape_controls(f.next, 600), 10, style.width) + "\n";
 }
 
+// In step with exit_status_of().
+std::string nothing_found(const Report& report, std::size_t width) {
+  const auto hides = std::find_if(report.blind.begin(), report.blind.end(),
+                                  [](const Blind& b) { return b.hides_critical; });
+  if (hides != report.blind.end()) {
+    return "UNKNOWN   " +
+           wrap(fmt::format("cannot tell: {} could not be used ({})",
+                            escape_controls(hides->source, 100),
+                            escape_controls(hides->reason, 300)),
+                10, width) +
+           "\n";
+  }
+  return report.blind.empty() ? "OK        nothing wrong in what was read\n"
+                              : "OK        nothing wrong in what was read; see blind\n";
+}
+
 }  // namespace
 
 std::string render_report(const Report& report, const TextStyle& style) {
   std::string out;
-  if (report.findings.empty()) {
-    out += report.blind.empty() ? "OK        nothing wrong in what was read\n"
-                                : "UNKNOWN   nothing wrong in what could be read; see blind\n";
-  }
+  if (report.findings.empty()) out += nothing_found(report, style.width);
   for (const Finding& f : report.findings) render_finding(f, style, out);
   for (const Blind& b : report.blind) {
     out += "  blind   " +

@@ -10,8 +10,12 @@ TEST(RenderReport, SaysBlindInsteadOfOk) {
   EXPECT_EQ(render_report(report, {}), "OK        nothing wrong in what was read\n");
   report.blind = {{"n2", "permission denied", true}};
   EXPECT_EQ(render_report(report, {}),
-            "UNKNOWN   nothing wrong in what could be read; see blind\n"
+            "UNKNOWN   cannot tell: n2 could not be used (permission denied)\n"
             "  blind   n2: permission denied\n");
+  report.blind = {{"photo.png", "no text: not read", false}};
+  EXPECT_EQ(render_report(report, {}),
+            "OK        nothing wrong in what was read; see blind\n"
+            "  blind   photo.png: no text: not read\n");
 }
 
 TEST(RenderReport, EscapesWhatComesFromOutsideAndKeepsTheWidth) {

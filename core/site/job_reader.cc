@@ -144,34 +144,29 @@ void read_tables(SiteText& text) {
 
 // ---- scontrol show job -------------------------------------------------------------------------
 
-void read_scontrol(SiteText& text) {
-  std::optional<JobRecord> job;
-  std::size_t first = 0;
-  const auto end = [&] {
-    if (job && is_id(job->id)) text.add(first, std::move(*job));
-    job.reset();
-  };
-  for (std::size_t i = 0; i < text.lines().size(); ++i) {
+// The fields from line `first` up to the end of their block, which is given back.
+std::size_t read_block(SiteText& text, std::size_t first) {
+  JobRecord job;
+  std::size_t i = first;
+  for (; i < text.lines().size(); ++i) {
     const std::string_view line = text.line(i);
-    if (line.starts_with("JobId=")) {
-      end();
-      job.emplace();
-      first = i;
-    }
-    if (!job) continue;
-    if (line.empty()) {
-      end();
-      continue;
-    }
+    if (line.empty() || (i > first && line.starts_with("JobId="))) break;
     if (line.find('=') == std::string_view::npos) continue;
     text.claim(i);
     for (const std::string_view word : words_of(line)) {
       const std::size_t equals = word.find('=');
       if (equals == std::string_view::npos) continue;
-      set_field(*job, word.substr(0, equals), word.substr(equals + 1));
+      set_field(job, word.substr(0, equals), word.substr(equals + 1));
     }
   }
-  end();
+  if (is_id(job.id)) text.add(first, std::move(job));
+  return i;
+}
+
+void read_scontrol(SiteText& text) {
+  for (std::size_t i = 0; i < text.lines().size();) {
+    i = text.line(i).starts_with("JobId=") ? read_block(text, i) : i + 1;
+  }
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include "core/site/file_host.h"
 #include "core/site/site_test_kit.h"
 #include "core/site/site_text.h"
 
@@ -177,8 +178,8 @@ TEST(SiteNotes, HostsInNames) {
                                                       {"nvidia_smi_q.txt", ""},
                                                       {"env_7.txt", ""},
                                                       {"", ""},
-                                                      {"counters_n07.example.txt", "n07.example"}};
-  for (const auto& [name, host] : rows) EXPECT_EQ(host_in_name(name), host) << name;
+                                                      {"counters_n07.example.txt", "n07"}};
+  for (const auto& [name, host] : rows) EXPECT_EQ(host_of_file_name(name), host) << name;
 }
 
 TEST(SiteNotes, SizesAreBounded) {

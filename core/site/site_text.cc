@@ -1,39 +1,12 @@
 #include "core/site/site_text.h"
 
 #include <algorithm>
-#include <array>
 
 #include "base/limits.h"
 #include "base/text.h"
+#include "core/site/file_host.h"
 
 namespace muster {
-namespace {
-
-bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-         c == '.';
-}
-
-// Words of file names that are tools, not hosts.
-constexpr std::array<std::string_view, 34> kTools = {
-    "env",    "df",        "ulimit", "limits",    "ps",       "lspci",   "smi",
-    "nvidia", "systemctl", "ss",     "netstat",   "node",     "proc",    "counts",
-    "gids",   "show",      "sacct",  "squeue",    "ls",       "listing", "version",
-    "job",    "hosts",     "lsof",   "free",      "counters", "top",     "dpkg",
-    "apt",    "before",    "after",  "perfquery", "rdma",     "scontrol"};
-
-bool is_host(std::string_view text) {
-  if (text.size() < 2 || text.size() > 253) return false;
-  const bool letter = std::any_of(text.begin(), text.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-  });
-  const bool digit =
-      std::any_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-  return letter && digit && std::all_of(text.begin(), text.end(), is_word);
-}
-
-}  // namespace
-
 std::vector<std::string_view> words_of(std::string_view text, std::size_t most) {
   std::vector<std::string_view> out;
   while (true) {
@@ -49,24 +22,8 @@ std::vector<std::string_view> words_of(std::string_view text, std::size_t most) 
   }
 }
 
-std::string host_in_name(std::string_view name) {
-  name = name.substr(name.rfind('/') + 1);
-  const std::size_t dot = name.rfind('.');
-  if (dot != std::string_view::npos && dot > 0) name = name.substr(0, dot);
-  const auto pieces = split(name, '_');
-  const bool tool = std::any_of(pieces.begin(), pieces.end(), [](std::string_view piece) {
-    return std::find(kTools.begin(), kTools.end(), piece) != kTools.end();
-  });
-  if (!tool || pieces.size() < 2) return "";
-  for (const std::string_view piece : {pieces.back(), pieces.front()}) {
-    const bool other = std::find(kTools.begin(), kTools.end(), piece) == kTools.end();
-    if (other && is_host(piece)) return std::string(piece);
-  }
-  return "";
-}
-
 SiteText::SiteText(std::string_view name, std::string_view bytes)
-    : name_(name.substr(name.rfind('/') + 1)), host_(host_in_name(name)) {
+    : name_(name.substr(name.rfind('/') + 1)), host_(host_of_file_name(name)) {
   while (!bytes.empty() && lines_.size() < limits::kSiteLines) {
     const std::size_t end = std::min(bytes.find('\n'), bytes.size());
     std::string_view line = bytes.substr(0, std::min(end, limits::kLineBytes));

@@ -52,8 +52,4 @@ class SiteText {
 // Pieces between runs of blanks and tabs; at most `most`, the last of which is the whole rest.
 std::vector<std::string_view> words_of(std::string_view text, std::size_t most = SIZE_MAX);
 
-// "env_n03.txt" -> "n03": the part beside words of tools that looks like a host, a letter and a
-// digit in it. Empty: none.
-std::string host_in_name(std::string_view name);
-
 }  // namespace muster

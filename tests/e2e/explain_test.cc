@@ -62,9 +62,11 @@ TEST(Explain, WhatCannotBeAnswered) {
        {"a zone that nobody knows", "$M explain logs --tz n12=Nowhere/Land", 65, "Nowhere/Land"},
        {"rules that are not there", "$M explain logs --rules gone.toml", 65, "gone.toml"},
        {"a code that is none", "$M explain xid seventy", 64, "xid [CODE]"},
-       {"a code that nobody prints", "$M explain xid 999", 64, "no such row"},
-       {"an image", "printf '\\211PNG\\r\\n\\032\\n\\0\\0' > a.png; $M explain a.png", 0,
-        "no text"}});
+       {"a code that nobody prints", "$M explain xid 999", 64, "Xid 999 is not known here"},
+       {"an image", "printf '\\211PNG\\r\\n\\032\\n\\0\\0' > a.png; $M explain a.png", 3,
+        "cannot tell: a.png could not be used (no text"},
+       {"lines of something else", "echo hello > b.log; $M explain b.log", 3, "no line known"},
+       {"a run that ended well", "echo 'step 9/9 loss 1.8' > c.log; $M explain c.log", 0, "OK"}});
 }
 
 TEST(Explain, TheFirstCauseFromAnyForm) {
@@ -98,7 +100,7 @@ TEST(Explain, OwnRules) {
   folder.write("a.log", "[rank3]: gremlins in /scratch\n");
   expect_rows(
       folder,
-      {{"without them", "$M explain a.log", 0, "nothing wrong"},
+      {{"without them", "$M explain a.log", 3, "no line known here"},
        {"with them", "$M explain a.log --rules rules.toml", 2, "file /scratch"},
        {"of the settings", "MUSTER_EXPLAIN_RULES=rules.toml $M explain a.log", 2, "file /scratch"},
        {"a bad one", "$M explain a.log --rules bad.toml", 65, "rule g: its pattern"},
@@ -113,7 +115,7 @@ TEST(Explain, Codes) {
                        {"a switch's", "$M explain sxid 12028", 0, "SXid 12028"},
                        {"all", "$M explain xid | wc -l", 0, "176"},
                        {"a document", "$M explain xid 79 --json", 0, "muster.code/1"},
-                       {"a file of that name", "echo hello > xid; $M explain xid", 0, "1 log"}});
+                       {"a file of that name", "echo step 9/9 > xid; $M explain xid", 0, "1 log"}});
 }
 
 }  // namespace
