@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "base/limits.h"
 #include "base/text.h"
@@ -192,13 +193,19 @@ Claim claim_of(const Scene& scene, Cause cause, std::vector<std::size_t> events)
 }
 
 std::vector<Claim> claims_of_roots(const Scene& scene) {
-  std::map<std::pair<Cause, std::string>, std::vector<std::size_t>> groups;
+  std::map<std::tuple<bool, Cause, std::string>, std::vector<std::size_t>> groups;
   for (const std::size_t i : scene.with_role(EventRole::root)) {
     const LogEvent& e = scene.event(i);
-    groups[{e.cause, e.cause == Cause::undetermined ? e.rule : ""}].push_back(i);
+    const bool old = scene.clock().before_run(i).value_or(Duration::zero()) > kOld;
+    groups[{old, e.cause, e.cause == Cause::undetermined ? e.rule : ""}].push_back(i);
   }
   std::vector<Claim> out;
-  for (auto& [key, events] : groups) out.push_back(claim_of(scene, key.first, std::move(events)));
+  for (auto& [key, events] : groups) {
+    const auto before =
+        std::get<bool>(key) ? scene.clock().before_run(events.back()) : std::optional<Duration>();
+    out.push_back(claim_of(scene, std::get<Cause>(key), std::move(events)));
+    out.back().before = before;
+  }
   return out;
 }
 

@@ -11,12 +11,15 @@ namespace muster {
 Explanation explain(const ExplainInput& input) {
   const Scene scene(input);
   std::vector<Claim> claims = claims_of_roots(scene);
+  const std::vector<Claim> old = take_old(claims);
   for (const Join& join : join_table()) join.apply(scene, claims);
   const Waits waits = find_waits(scene);
   judge_waits(scene, waits, claims);
   add_weak_claims(scene, waits, claims);
   Explanation out;
-  for (const Claim& claim : order_claims(scene, waits, std::move(claims))) {
+  std::vector<Claim> ordered = order_claims(scene, waits, std::move(claims));
+  ordered.insert(ordered.end(), old.begin(), old.end());
+  for (const Claim& claim : ordered) {
     if (out.findings.size() >= limits::kFindingsNamed) break;
     out.findings.push_back(finding_of(scene, claim, out.findings.empty()));
   }

@@ -46,12 +46,20 @@ class HostClock {
   // Best guess, and the event's own stamp (on its own clock, absent: it has none).
   std::optional<WallTime> at(std::size_t event) const { return points_[event].lo; }
   std::optional<WallTime> own(std::size_t event) const;
+  // Whether anything tells the time of both, or one log has both, or their order is certain.
+  bool comparable(std::size_t a, std::size_t b) const;
+  // By how much an event is certainly older than the first stamp of every log of the job; absent:
+  // it is not, or nobody knows. A log is one of the job where it is a rank's, or tells of steps,
+  // exceptions or time-outs.
+  std::optional<Duration> before_run(std::size_t event) const;
   // Indices of all events, first to last, the same whatever the order of the sources is.
   const std::vector<std::size_t>& sorted() const { return sorted_; }
 
  private:
   struct Point {
     std::optional<WallTime> lo, hi;  // on the common clock
+    // No earlier than this, where nothing else tells: the first stamp of its log.
+    std::optional<WallTime> least;
     bool stamped = false;
     bool zoned = false;
     std::size_t source = 0, place = 0;  // number of its source, of its line among its events
@@ -77,11 +85,13 @@ class HostClock {
   void look_for_rise(Source& source);
   void fill(Source& source);
   void share(const ExplainInput& input);
+  void find_begins(const ExplainInput& input);
   void sort(const ExplainInput& input);
   Duration doubt(const Point& a, const Point& b) const;
 
   std::vector<Point> points_;
   std::vector<Source> sources_;
+  std::vector<Point> begins_;  // of the logs of the job: their first stamps
   std::vector<bool> tied_;  // of a host: its offset was measured
   std::optional<Fold> fold_;
   std::vector<std::optional<WallTime>> stamps_;

@@ -330,6 +330,26 @@ bool plain_size(std::int32_t world) {
   return world % 8 == 0 || (world & (world - 1)) == 0;
 }
 
+// Each rank that waited wrote a log of its own, and a silent one's is not among them: nobody knows
+// what it would say.
+bool lacks_log(const Scene& scene, const Waits& waits) {
+  std::map<std::string_view, std::set<std::int32_t>> writers;
+  for (const std::size_t i : waits.events) {
+    if (scene.rank(i)) writers[scene.event(i).source].insert(*scene.rank(i));
+  }
+  const bool shared = std::any_of(writers.begin(), writers.end(),
+                                  [](const auto& log) { return log.second.size() > 1; });
+  if (shared) return false;
+  return std::any_of(waits.silent.begin(), waits.silent.end(), [&](std::int32_t rank) {
+    const auto& sources = scene.input().sources;
+    const bool own = std::any_of(sources.begin(), sources.end(),
+                                 [rank](const LogSource& s) { return s.rank == rank; });
+    const auto& all = scene.sorted();
+    return !own && std::none_of(all.begin(), all.end(),
+                                [&](std::size_t i) { return scene.rank(i) == rank; });
+  });
+}
+
 void find_silent(const Scene& scene, Waits& waits) {
   if (waits.ranks.size() < kFewRanks) return;
   std::set<std::string> calls;
@@ -369,6 +389,14 @@ bool judge_silent(const Scene& scene, const Waits& waits, std::vector<Claim>& cl
   claim.actions = {Action::collect_evidence, Action::restart_from_checkpoint};
   claim.next =
       fmt::format("look at the log, the stacks and the host of rank {}", list_ranks(waits.silent));
+  if (waits.log_missing) {
+    claim.cap(Confidence::low);
+    claim.culprits = {{CulpritKind::unknown, ""}};
+    claim.what = fmt::format("{} ranks waited in one collective; no log of rank {} was read",
+                             waits.ranks.size(), list_ranks(waits.silent));
+    claim.next = fmt::format("the log of rank {} is not among what was read: fetch it",
+                             list_ranks(waits.silent));
+  }
   claims.push_back(std::move(claim));
   return true;
 }
@@ -386,6 +414,7 @@ Waits find_waits(const Scene& scene) {
     if (scene.rank(i)) waits.ranks.insert(*scene.rank(i));
   }
   if (!waits.events.empty()) find_silent(scene, waits);
+  waits.log_missing = lacks_log(scene, waits);
   return waits;
 }
 
