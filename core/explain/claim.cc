@@ -64,12 +64,15 @@ void name_ranks(const Scene& scene, Claim& claim) {
 
 void name_processes(const Scene& scene, Claim& claim) {
   std::set<std::string> hosts;
+  const bool named = std::any_of(claim.events.begin(), claim.events.end(),
+                                 [&](std::size_t i) { return !scene.host(i).empty(); });
   for (const std::size_t i : claim.events) {
     const LogEvent& e = scene.event(i);
+    if (scene.host(i).empty() && named) continue;
     if (!hosts.insert(scene.host(i)).second) continue;
     if (e.pid) {
       add(claim.culprits, scene.process_culprit(scene.host(i), std::to_string(*e.pid)));
-    } else if (e.subject.kind != CulpritKind::none) {
+    } else if (e.subject.kind != CulpritKind::none && !names_task(e)) {
       add(claim.culprits, e.subject);
     } else {
       add(claim.culprits, scene.host_culprit(scene.host(i)));
@@ -184,6 +187,9 @@ Claim claim_of(const Scene& scene, Cause cause, std::vector<std::size_t> events)
     for (const std::size_t i : claim.events) add(claim.culprits, scene.hardware_of(i));
   } else if (cause == Cause::host_oom_killed) {
     name_processes(scene, claim);
+  } else if (names_task(first) && !scene.rank(claim.events.front()) &&
+             !scene.host(claim.events.front()).empty()) {
+    add(claim.culprits, scene.host_culprit(scene.host(claim.events.front())));
   } else if (first.subject.kind != CulpritKind::none) {
     add(claim.culprits, first.subject);
   } else if (layer_of(cause) == Layer::program) {

@@ -7,6 +7,16 @@
 #include "core/explain/weak_claims.h"
 
 namespace muster {
+namespace {
+
+void drop_loopback(Claim& claim) {
+  const auto dropped = std::erase_if(claim.culprits, [](const Culprit& c) {
+    return c.kind == CulpritKind::host && is_loopback(c.id);
+  });
+  if (dropped > 0 && claim.culprits.empty()) claim.culprits = {{CulpritKind::unknown, ""}};
+}
+
+}  // namespace
 
 Explanation explain(const ExplainInput& input) {
   const Scene scene(input);
@@ -19,7 +29,8 @@ Explanation explain(const ExplainInput& input) {
   Explanation out;
   std::vector<Claim> ordered = order_claims(scene, waits, std::move(claims));
   ordered.insert(ordered.end(), old.begin(), old.end());
-  for (const Claim& claim : ordered) {
+  for (Claim& claim : ordered) {
+    drop_loopback(claim);
     if (out.findings.size() >= limits::kFindingsNamed) break;
     out.findings.push_back(finding_of(scene, claim, out.findings.empty()));
   }

@@ -57,6 +57,21 @@ std::string address_of(std::string_view peer) {
   return std::string(peer);
 }
 
+bool is_loopback(std::string_view peer) {
+  const std::string address = to_lower(address_of(peer));
+  return address.starts_with("127.") || address.starts_with("localhost") || address == "::1" ||
+         address == "0.0.0.0" || address == "::" || address.starts_with("::ffff:127.");
+}
+
+bool names_task(const LogEvent& event) {
+  for (const std::string_view mark : {": task ", ": tasks "}) {
+    const std::size_t at = event.text.find(mark);
+    if (at == std::string::npos || at + mark.size() >= event.text.size()) continue;
+    if (is_digit(event.text[at + mark.size()])) return true;
+  }
+  return false;
+}
+
 Identity::Identity(const ExplainInput& input) {
   for (const LogSource& source : input.sources) {
     const std::string host = name(source.host);
@@ -117,7 +132,7 @@ void Identity::take_event(const LogEvent& event, const LogSource* source) {
   if (size && *size > 1 && *size < limits::kRanks) {
     world_ = std::max(world_.value_or(0), static_cast<std::int32_t>(*size));
   }
-  if (!rank || *rank < 0 || *rank > limits::kRanks) return;
+  if (!rank || *rank < 0 || *rank > limits::kRanks || names_task(event)) return;
   ranks_.insert(*rank);
   if (!event.host.empty()) learn(host_of_rank_, *rank, host);
   if (event.pid) learn(rank_of_process_, {*event.pid, host_key(host)}, *rank);
