@@ -92,7 +92,7 @@ class HostClock {
   std::vector<Point> points_;
   std::vector<Source> sources_;
   std::vector<Point> begins_;  // of the logs of the job: their first stamps
-  std::vector<bool> tied_;  // of a host: its offset was measured
+  std::vector<bool> tied_;     // of a host: its offset was measured
   std::optional<Fold> fold_;
   std::vector<std::optional<WallTime>> stamps_;
   std::vector<std::size_t> sorted_;
