@@ -313,6 +313,10 @@ void add_silence(const Scene& scene, const Waits& waits, Claim& claim) {
                       return std::find(there.begin(), there.end(), silent) != there.end();
                     });
   if (!rank && !host) return;
+  if (claim.cause == Cause::rank_exception && rank && waits.silent.size() == 1) {
+    claim.what += fmt::format("; the other {} ranks only timed out", waits.ranks.size());
+    return;
+  }
   claim.what += fmt::format(
       "; of all ranks only {} there print no time-out",
       waits.silent.size() == 1

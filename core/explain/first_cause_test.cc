@@ -437,6 +437,19 @@ TEST(FirstCause, ALoopbackAddressIsNobody) {
         "undetermined", "", kCritical, kLow, kLow}});
 }
 
+TEST(FirstCause, LogsOfRanksOneBehindTheOther) {
+  run({{"a traceback between time-outs that came later",
+        [](Pile& p) {
+          p.timeout(0, 1500);
+          p.timeout(1, 1500.1);
+          p.root(rank_exception, "KeyError: 'mask'");
+          p.input.events.back().above.at =
+              WallTime(std::chrono::hours(24 * 20'000)) + std::chrono::seconds(880);
+          p.timeout(3, 1500.2);
+        },
+        "rank_exception", ""}});
+}
+
 TEST(FirstCause, ARankWhoseLogWasNotRead) {
   const auto seven = [](Pile& p) {
     for (int r = 0; r < 8; ++r) {

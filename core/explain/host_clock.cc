@@ -88,6 +88,7 @@ void HostClock::read(const ExplainInput& input, const std::vector<std::string>& 
     if (!hosts[i].empty())
       p.host = hosts_seen.emplace(hosts[i], hosts_seen.size() + 1).first->second;
     stamps_[i] = event.time.at;
+    if (event.above.at && event.above.has_date && !event.time.at) p.above = event.above.at;
     if (!event.time.at) continue;
     p.stamped = true;
     p.lo = event.time.at;
@@ -228,6 +229,7 @@ void HostClock::look_for_rise(Source& source) {
   std::optional<WallTime> newest;
   for (const std::size_t i : source.events) {
     const Point& p = points_[i];
+    if (!p.stamped && p.above && newest && *newest - *p.above > kJitter) source.rising = false;
     if (!p.stamped) continue;
     if (newest && *newest - *p.lo > kJitter) source.rising = false;
     newest = std::max(newest.value_or(*p.lo), *p.lo);
@@ -242,7 +244,7 @@ void HostClock::fill(Source& source) {
       if (!p.hi) p.hi = p.lo;
       previous = p.lo;
     } else {
-      p.lo = previous;
+      p.lo = p.above && (!source.rising || !previous) ? p.above : previous;
     }
   }
   std::optional<WallTime> next;

@@ -18,7 +18,8 @@ enum class Order : std::uint8_t { unknown, before, after };
 // Inside one source the order of the lines rules, also across a change of daylight saving, which
 // is known by stamps that go back by an hour and stay back. A source whose stamps go back otherwise
 // was put together of several: there only lines of one rank keep their order, and stamps decide the
-// rest. A line without a stamp lies between its stamped neighbours. A clock without a date gets
+// rest. So was one in which a traceback stands under a step that is older than what is above both.
+// A line without a stamp lies between its stamped neighbours. A clock without a date gets
 // that of its neighbours; where years disagree (many stamps have none) the smallest year counts.
 //
 // Between hosts a clock may be off by limits::kClockSkew. Collectives that time out on both hosts
@@ -60,6 +61,7 @@ class HostClock {
     std::optional<WallTime> lo, hi;  // on the common clock
     // No earlier than this, where nothing else tells: the first stamp of its log.
     std::optional<WallTime> least;
+    std::optional<WallTime> above;  // LogEvent::above
     bool stamped = false;
     bool zoned = false;
     std::size_t source = 0, place = 0;  // number of its source, of its line among its events

@@ -67,7 +67,22 @@ struct Work {
 
 std::optional<std::int32_t> rank_of_work(const Scene& scene, std::size_t i) {
   if (scene.rank(i)) return scene.rank(i);
-  if (scene.says(i, {"main process", "rank 0 ", "rank 0:", "rank0", "rank 0]"})) return 0;
+  if (scene.says(i, {"main process"})) return 0;
+  // As a word: neither "local_rank0" nor "rank05".
+  const std::string text = to_lower(scene.event(i).text);
+  const auto part = [](char c) {
+    return c == '_' || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+  };
+  for (const std::string_view word : {"rank 0", "rank0"}) {
+    for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
+      const std::size_t end = at + word.size();
+      const bool local = std::string_view(text).substr(0, at).ends_with("local ") ||
+                         std::string_view(text).substr(0, at).ends_with("node ");
+      if ((at == 0 || !part(text[at - 1])) && (end == text.size() || !part(text[end])) && !local) {
+        return 0;
+      }
+    }
+  }
   return std::nullopt;
 }
 
