@@ -15,12 +15,14 @@
 #include <utility>
 
 #include "app/head_stream.h"
+#include "app/log_line_reader.h"
 #include "app/log_name.h"
 #include "app/other_verb.h"
 #include "app/path_walk.h"
 #include "app/trace_input.h"
 #include "app/trace_sniff.h"
 #include "base/limits.h"
+#include "base/text.h"
 #include "core/comms/ras_reader.h"
 #include "core/comms/witness_log_event.h"
 #include "core/site/file_host.h"
@@ -32,6 +34,18 @@ namespace {
 
 constexpr std::size_t kChunkBytes = 256 * 1024;
 constexpr std::size_t kThreads = 2;
+
+// Of text that no file system dates: when it was written at most, by its first stamp with a date.
+std::optional<WallTime> latest_of_head(std::string_view head) {
+  constexpr std::size_t kHead = 8 * 1024;
+  constexpr Duration kLongRun = std::chrono::hours(24 * 180);
+  LogLineReader reader(std::nullopt);
+  for (const std::string_view line : split(head.substr(0, kHead), '\n')) {
+    const LogLine read = reader.read(line);
+    if (read.time.at && read.time.has_date) return *read.time.at + kLongRun;
+  }
+  return std::nullopt;
+}
 
 // What one path gave; each is written by one worker and read after all have ended.
 struct Gained {
@@ -103,6 +117,7 @@ class SourceReader {
   }
 
   void begin_log() {
+    if (!written_) written_ = latest_of_head(held_);
     scan_ = std::make_unique<LogScan>(
         anchors_, LogScan::Options{.name = name_,
                                    .host = host_.empty() ? host_of_file_name(name_) : host_,

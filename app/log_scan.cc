@@ -28,6 +28,8 @@ namespace {
 
 // Where the first and the last stamp of a log are looked for.
 constexpr std::size_t kStampBytes = 8 * 1024;
+constexpr std::size_t kStepFront = 96;          // a stamp and the name of who speaks
+constexpr std::uint64_t kTracebackLines = 200;  // longer ones are frames of frames
 
 // Witnesses that a rule which knows the line says more of.
 bool rules_know_more(const LogEvent& event) {
@@ -110,6 +112,8 @@ struct LogScan::State {
              bool in_traceback);
   void first_bytes(std::string_view text);
   void stamps();
+  void note_step(std::uint64_t number);
+  void stamp_from_above(std::vector<LogEvent>& events) const;
   void name_host(std::vector<LogEvent>& kernel_events);
   void add_witnesses(LogReading& reading, ScannedLog& out, std::vector<LogEvent> ruled);
 
@@ -123,6 +127,8 @@ struct LogScan::State {
   ProgressEvents progress;
   std::optional<Utf16Decoder> utf16;
   std::string head, tail, plain;
+  std::string step;                          // the front of the last line of a step
+  std::map<std::uint64_t, EventTime> above;  // by the first line of a traceback: of that step
   LogSource source;
   std::set<std::int32_t> ranks;  // that rules saw in lines; more than two are not counted
   bool begun = false;
@@ -212,8 +218,27 @@ bool LogScan::State::piece(std::string_view text, std::uint64_t number,
     progress.line(text, number);
   } else if (use.step) {
     progress.step_line(text, number);
+    step.assign(text.substr(0, kStepFront));
   }
+  if (!in_traceback && watchdog.wants_next()) note_step(number);
   return watchdog.wants_next();
+}
+
+// Logs of several ranks that were put one behind the other are known by it.
+void LogScan::State::note_step(std::uint64_t number) {
+  if (step.empty() || above.size() >= limits::kOpenTracebacks) return;
+  const LogLine read = envelope.read(step);
+  if (read.time.at) above.emplace(number, read.time);
+}
+
+void LogScan::State::stamp_from_above(std::vector<LogEvent>& events) const {
+  for (LogEvent& event : events) {
+    if (event.time.at || !event.line) continue;
+    const auto after = above.upper_bound(*event.line);
+    if (after == above.begin()) continue;
+    const auto& [first, time] = *std::prev(after);
+    if (*event.line - first <= kTracebackLines) event.above = time;
+  }
 }
 
 void LogScan::State::rules(std::string_view text, std::uint64_t number,
@@ -312,6 +337,7 @@ ScannedLog LogScan::finish() {
   s.add_witnesses(ranks, out, s.keeper.take());
   std::stable_sort(out.events.begin(), out.events.end(),
                    [](const LogEvent& a, const LogEvent& b) { return a.line < b.line; });
+  s.stamp_from_above(out.events);
   const bool one_rank =
       s.source.rank &&
       (s.ranks.empty() || (s.ranks.size() == 1 && *s.ranks.begin() == *s.source.rank));

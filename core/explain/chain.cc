@@ -16,6 +16,8 @@ namespace {
 // Lines of the claim itself, facts, and what follows: none may crowd out the others.
 constexpr std::size_t kOwnLines = 6;
 constexpr std::size_t kFactLines = 5;
+constexpr std::size_t kToldChars = 160;  // of an exception that the summary repeats
+constexpr std::string_view kReadTraceback = "read the traceback above it";
 
 // "03:11:40 n12 rank 3, consequence": when and where, as far as the line or its log tells, and what
 // it is. Where many said it, the first of them stands for all.
@@ -148,9 +150,26 @@ std::string subject_of(const Claim& claim) {
   return out;
 }
 
+// "rank 5 raised KeyError: 'mask' (data.py:44)": what the line says beside the name of its kind.
+void tell_exception(const Scene& scene, Claim& claim) {
+  if (claim.cause != Cause::rank_exception || claim.events.empty()) return;
+  const LogEvent& e = scene.event(claim.events.front());
+  if (e.line && claim.next == kReadTraceback) {
+    claim.next = fmt::format("read {}:{}", e.source, *e.line);
+  }
+  const std::size_t colon = e.text.find(": ");
+  if (colon == std::string::npos || claim.what.compare(0, colon, e.text, 0, colon) != 0) return;
+  if (claim.culprits.size() != 1 || claim.culprits[0].kind != CulpritKind::rank) return;
+  if (e.text.size() > kToldChars) return;
+  claim.what = fmt::format("rank {} raised {}{}", claim.culprits[0].id, e.text,
+                           std::string_view(claim.what).substr(colon));
+}
+
 }  // namespace
 
-Finding finding_of(const Scene& scene, const Claim& claim, bool first) {
+Finding finding_of(const Scene& scene, const Claim& given, bool first) {
+  Claim claim = given;
+  tell_exception(scene, claim);
   Finding finding;
   finding.severity = claim.severity;
   finding.confidence = claim.confidence;

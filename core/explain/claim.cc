@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "base/limits.h"
 #include "base/text.h"
@@ -63,12 +64,15 @@ void name_ranks(const Scene& scene, Claim& claim) {
 
 void name_processes(const Scene& scene, Claim& claim) {
   std::set<std::string> hosts;
+  const bool named = std::any_of(claim.events.begin(), claim.events.end(),
+                                 [&](std::size_t i) { return !scene.host(i).empty(); });
   for (const std::size_t i : claim.events) {
     const LogEvent& e = scene.event(i);
+    if (scene.host(i).empty() && named) continue;
     if (!hosts.insert(scene.host(i)).second) continue;
     if (e.pid) {
       add(claim.culprits, scene.process_culprit(scene.host(i), std::to_string(*e.pid)));
-    } else if (e.subject.kind != CulpritKind::none) {
+    } else if (e.subject.kind != CulpritKind::none && !names_task(e)) {
       add(claim.culprits, e.subject);
     } else {
       add(claim.culprits, scene.host_culprit(scene.host(i)));
@@ -183,6 +187,9 @@ Claim claim_of(const Scene& scene, Cause cause, std::vector<std::size_t> events)
     for (const std::size_t i : claim.events) add(claim.culprits, scene.hardware_of(i));
   } else if (cause == Cause::host_oom_killed) {
     name_processes(scene, claim);
+  } else if (names_task(first) && !scene.rank(claim.events.front()) &&
+             !scene.host(claim.events.front()).empty()) {
+    add(claim.culprits, scene.host_culprit(scene.host(claim.events.front())));
   } else if (first.subject.kind != CulpritKind::none) {
     add(claim.culprits, first.subject);
   } else if (layer_of(cause) == Layer::program) {
@@ -192,13 +199,19 @@ Claim claim_of(const Scene& scene, Cause cause, std::vector<std::size_t> events)
 }
 
 std::vector<Claim> claims_of_roots(const Scene& scene) {
-  std::map<std::pair<Cause, std::string>, std::vector<std::size_t>> groups;
+  std::map<std::tuple<bool, Cause, std::string>, std::vector<std::size_t>> groups;
   for (const std::size_t i : scene.with_role(EventRole::root)) {
     const LogEvent& e = scene.event(i);
-    groups[{e.cause, e.cause == Cause::undetermined ? e.rule : ""}].push_back(i);
+    const bool old = scene.clock().before_run(i).value_or(Duration::zero()) > kOld;
+    groups[{old, e.cause, e.cause == Cause::undetermined ? e.rule : ""}].push_back(i);
   }
   std::vector<Claim> out;
-  for (auto& [key, events] : groups) out.push_back(claim_of(scene, key.first, std::move(events)));
+  for (auto& [key, events] : groups) {
+    const auto before =
+        std::get<bool>(key) ? scene.clock().before_run(events.back()) : std::optional<Duration>();
+    out.push_back(claim_of(scene, std::get<Cause>(key), std::move(events)));
+    out.back().before = before;
+  }
   return out;
 }
 

@@ -37,6 +37,7 @@ struct Claim {
   std::string what;                 // one clause: what happened
   std::vector<Action> actions;      // empty: the usual ones of the cause
   std::string next;                 // empty: in the words of the first action
+  std::optional<Duration> before;   // certainly this long before the run began
   bool follows = false;             // only a consequence of another
   std::string join;                 // which join made or changed it; empty: the lines alone
 
@@ -51,6 +52,10 @@ struct Claim {
 // One claim for each cause that events of role root state. What says the same on many ranks or
 // hosts is one claim; its culprits are the parts that each have the fault themselves (every GPU
 // with a dead firmware), or the ranks that were first where the rest may follow from them.
+//
+// Lines that are certainly older than the run by more than kOld make claims of their own, with
+// `before`: they can be no cause of its end.
+inline constexpr Duration kOld = std::chrono::hours(24);
 std::vector<Claim> claims_of_roots(const Scene& scene);
 
 // The lines of a cause, of any role but benign: for joins that look for what supports it.

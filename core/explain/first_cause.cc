@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <string>
@@ -159,6 +160,45 @@ void fold_shallow(const Scene& scene, std::vector<Claim*>& claims) {
   std::erase_if(claims, [](const Claim* c) { return c->follows; });
 }
 
+// What an exception says where the GPU itself may have failed under it.
+bool feels_gpu(const Scene& scene, const Claim& claim) {
+  return claim.cause != Cause::rank_exception ||
+         std::any_of(claim.events.begin(), claim.events.end(), [&](std::size_t i) {
+           return scene.says(i, {"cuda", "gpu", "nccl", "cublas", "cudnn", "nvml", "nvidia", "ecc",
+                                 "device", "driver"});
+         });
+}
+
+bool names_process_of(const Scene& scene, const Claim& fault, const Claim& other) {
+  return std::any_of(fault.events.begin(), fault.events.end(), [&](std::size_t i) {
+    return scene.rank(i) && std::any_of(other.events.begin(), other.events.end(),
+                                        [&](auto k) { return scene.rank(k) == scene.rank(i); });
+  });
+}
+
+// Faults of GPUs in a log whose clock compares with nothing, beside the job's own line.
+void judge_untimed(const Scene& scene, std::vector<Claim*>& claims) {
+  const std::vector<Claim*> all = claims;
+  std::erase_if(claims, [&](Claim* fault) {
+    if (!is_gpu_fault(fault->cause) || fault->events.empty()) return false;
+    for (Claim* own : all) {
+      if (layer_of(own->cause) != Layer::program || own->events.empty()) continue;
+      if (scene.clock().comparable(fault->events.front(), own->events.front())) continue;
+      const std::string other = own->what;
+      own->cap(Confidence::medium);
+      fault->cap(Confidence::medium);
+      if (feels_gpu(scene, *own) || names_process_of(scene, *fault, *own)) {
+        fault->what += fmt::format("; no clock tells whether it came before \"{}\"", other);
+        return false;
+      }
+      own->what += fmt::format("; no clock tells whether \"{}\" came before", fault->what);
+      fault->what += "; no clock tells whether it was in this run";
+      return true;
+    }
+    return false;
+  });
+}
+
 // Keeps only those for which `bad` is false, unless that is nobody.
 template <typename Test>
 void prefer(std::vector<Claim*>& claims, const Test& bad) {
@@ -229,9 +269,11 @@ std::optional<Claim> first_stop(const Scene& scene, const Waits& waits,
   if (standing.empty()) return std::nullopt;
   std::sort(standing.begin(), standing.end(),
             [&](const Claim* a, const Claim* b) { return sooner(scene, a, b); });
+  // Work that went on behind an event acquits it.
+  prefer(standing, [&](const Claim& c) { return went_on(scene, c); });
+  judge_untimed(scene, standing);
   fold_shallow(scene, standing);
   prefer(standing, [](const Claim& c) { return c.confidence == Confidence::low; });
-  prefer(standing, [&](const Claim& c) { return went_on(scene, c); });
   // What only facts tell is a state, no event: it may have been so for a long time.
   Layer told = Layer::benign;
   for (const Claim* c : standing) {
@@ -262,7 +304,7 @@ std::optional<Claim> first_stop(const Scene& scene, const Waits& waits,
 
 // Whose host or rank is the one that fell silent: two witnesses that do not know of each other.
 void add_silence(const Scene& scene, const Waits& waits, Claim& claim) {
-  if (waits.silent.empty() || claim.events.empty()) return;
+  if (waits.silent.empty() || waits.log_missing || claim.events.empty()) return;
   const std::size_t i = claim.events.front();
   const bool rank = scene.rank(i) && waits.silent.contains(*scene.rank(i));
   const auto there = scene.identity().ranks_on(scene.host(i));
@@ -271,6 +313,10 @@ void add_silence(const Scene& scene, const Waits& waits, Claim& claim) {
                       return std::find(there.begin(), there.end(), silent) != there.end();
                     });
   if (!rank && !host) return;
+  if (claim.cause == Cause::rank_exception && rank && waits.silent.size() == 1) {
+    claim.what += fmt::format("; the other {} ranks only timed out", waits.ranks.size());
+    return;
+  }
   claim.what += fmt::format(
       "; of all ranks only {} there print no time-out",
       waits.silent.size() == 1
@@ -279,6 +325,27 @@ void add_silence(const Scene& scene, const Waits& waits, Claim& claim) {
 }
 
 }  // namespace
+
+std::vector<Claim> take_old(std::vector<Claim>& claims) {
+  std::vector<Claim> old;
+  std::copy_if(claims.begin(), claims.end(), std::back_inserter(old),
+               [](const Claim& c) { return c.before.has_value(); });
+  std::erase_if(claims, [](const Claim& c) { return c.before.has_value(); });
+  for (Claim& claim : old) {
+    const auto days = std::chrono::floor<std::chrono::days>(*claim.before).count();
+    claim.what += fmt::format("; {} day{} before this run", days, days == 1 ? "" : "s");
+    claim.cap(Confidence::low);
+    if (!cause_row(claim.cause).allows(Severity::info)) {
+      const std::string what = claim.what;
+      claim.become(Cause::undetermined, "first_cause");
+      claim.what = what;
+    }
+    claim.severity = Severity::info;
+    claim.actions = {Action::watch};
+    claim.next = "nothing for this run; see that it was repaired then";
+  }
+  return old;
+}
 
 std::vector<Claim> order_claims(const Scene& scene, const Waits& waits, std::vector<Claim> claims) {
   std::vector<Claim> out;

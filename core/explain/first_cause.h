@@ -21,9 +21,14 @@ namespace muster {
 //  programs
 //    feel at once.
 // Errors that name a peer and come well before it leave it a hint.
+// A fault of a GPU whose log has no clock to compare with is the answer, at medium confidence, only
+// where the program speaks of its GPU or the fault names its process; else the program's own line.
 // Where clocks do not tell who was first, the deeper layer is the answer at medium confidence; two
 // of one layer on different hosts are undetermined: both are named, at low confidence.
 // Without any of these, what waits mean, then what is slow, then what is only worth knowing.
 std::vector<Claim> order_claims(const Scene& scene, const Waits& waits, std::vector<Claim> claims);
+
+// Takes out the claims of what is older than the run (Claim::before), as hints for a second look.
+std::vector<Claim> take_old(std::vector<Claim>& claims);
 
 }  // namespace muster

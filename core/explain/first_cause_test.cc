@@ -148,7 +148,7 @@ TEST(FirstCause, DeeperWhereClocksDoNotTell) {
       {"no clocks at all",
        [](Pile& p) {
          p.source = "a";
-         p.root(rank_exception, "KeyError").rank(4).host("n1");
+         p.root(rank_exception, "CUDA error: unknown error").rank(4).host("n1");
          p.source = "b";
          p.xid(79, gpu_fell_off_bus, "0000:3b:00").host("n1");
        },
@@ -302,6 +302,178 @@ TEST(FirstCause, WhatAllRanksSayAccusesNone) {
        },
        "rank_exception", "rank:5", kCritical, kHigh},
   });
+}
+
+// A log of one rank, of which only the first stamp is told beside its lines.
+void rank_log(Pile& p, std::int32_t rank, double first) {
+  LogSource log;
+  log.name = "r" + std::to_string(rank) + ".log";
+  log.rank = rank;
+  log.first.at = WallTime(std::chrono::hours(24 * 20'000)) + seconds_to_duration(first);
+  p.input.sources.push_back(log);
+  p.source = log.name;
+}
+
+void steps_then_key_error(Pile& p) {
+  rank_log(p, 2, 0);
+  p.context("last_step").at(900);
+  p.line("exception", rank_exception, EventRole::root, "KeyError: 'mask'").rank(2);
+  rank_log(p, 1, 0);
+  p.timeout(1, 1500);
+}
+
+TEST(FirstCause, WhatIsOlderThanTheRunAccusesNobody) {
+  constexpr double kDay = 86'400;
+  run({
+      {"a GPU lost weeks before",
+       [](Pile& p) {
+         steps_then_key_error(p);
+         lost(p, "n7", -19 * kDay);
+       },
+       "rank_exception", "rank:2"},
+      {"two days before, time-outs alone",
+       [](Pile& p) {
+         rank_log(p, 1, 0);
+         p.timeout(1, 1500);
+         lost(p, "", -2 * kDay);
+       },
+       "collective_hang", ""},
+      {"weeks before and again in the run",
+       [](Pile& p) {
+         lost(p, "n7", -19 * kDay);
+         rank_log(p, 1, 0);
+         p.timeout(1, 1500);
+         lost(p, "n7", 700, "0000:5e:00");
+       },
+       "gpu_fell_off_bus", "gpu:n7/0000:5e:00.0", kCritical, kMedium},
+      {"nothing but the kernel log", [](Pile& p) { lost(p, "n7", -19 * kDay); }, "gpu_fell_off_bus",
+       "gpu:n7/0000:3b:00.0"},
+      {"an hour before, and steps behind it",
+       [](Pile& p) {
+         steps_then_key_error(p);
+         lost(p, "", -3600);
+       },
+       "rank_exception", "rank:2"},
+  });
+  Pile p;
+  steps_then_key_error(p);
+  lost(p, "n7", -19 * kDay);
+  const Explanation answer = explain(p.input);
+  ASSERT_EQ(answer.findings.size(), 2u);
+  EXPECT_NE(answer.findings[1].summary.find("18 days before this run"), std::string::npos)
+      << answer.findings[1].summary;
+  EXPECT_EQ(answer.findings[1].severity, kInfo);
+}
+
+TEST(FirstCause, AKernelLogWithoutAClock) {
+  const auto uptime = [](Pile& p) {
+    p.source = "kern";
+    p.xid(94, ecc_contained, "0000:3b:00").boot(9000);
+  };
+  run({
+      {"the program's own line",
+       [=](Pile& p) {
+         steps_then_key_error(p);
+         uptime(p);
+       },
+       "rank_exception", "rank:2", kCritical, kMedium, kMedium},
+      {"the program speaks of its GPU",
+       [=](Pile& p) {
+         rank_log(p, 2, 0);
+         p.line("exception", rank_exception, EventRole::root, "CUDA error: uncorrectable").rank(2);
+         uptime(p);
+       },
+       "ecc_contained", "gpu:0000:3b:00.0", kWarning, kMedium, kMedium},
+  });
+}
+
+TEST(FirstCause, ATaskIsNoRank) {
+  run({
+      {"a crash",
+       [](Pile& p) {
+         p.line("crashed", rank_exception, EventRole::root,
+                "srun: error: n4: task 6: Segmentation fault")
+             .host("n4")
+             .rank(6);
+       },
+       "rank_exception", "host:n4"},
+      {"each rank is a task",
+       [](Pile& p) {
+         p.fact(RankPlace{4, 7, "n4", ""});
+         p.line("crashed", rank_exception, EventRole::root,
+                "srun: error: n4: task 6: Segmentation fault")
+             .host("n4")
+             .rank(6);
+       },
+       "rank_exception", "rank:6"},
+      {"memory, its host told by another line",
+       [](Pile& p) {
+         p.root(host_oom_killed, "slurmstepd: error: Detected 1 oom_kill event");
+         p.root(host_oom_killed, "srun: error: n4: task 6: Out Of Memory")
+             .host("n4")
+             .rank(6)
+             .on(CulpritKind::rank, "6");
+       },
+       "host_oom_killed", "host:n4"},
+  });
+}
+
+TEST(FirstCause, ALoopbackAddressIsNobody) {
+  for (const char* peer : {"127.0.0.1:4000", "localhost", "[::1]:4000", "0.0.0.0"}) {
+    run({{peer,
+          [=](Pile& p) {
+            p.cascade("Connection closed by peer").rank(1).word("peer", peer);
+            p.cascade("Connection closed by peer").rank(2).word("peer", peer);
+          },
+          "undetermined", "", kCritical, kLow, kLow}});
+  }
+  run({{"a rank that threw",
+        [](Pile& p) {
+          p.cascade("Connection closed by peer").rank(1).word("peer", "127.0.0.1:4000");
+          p.line("crashed", rank_exception, EventRole::teardown,
+                 "terminate called after throwing an instance of 'gloo::EnforceNotMet'")
+              .rank(3);
+        },
+        "undetermined", "", kCritical, kLow, kLow}});
+}
+
+TEST(FirstCause, LogsOfRanksOneBehindTheOther) {
+  run({{"a traceback between time-outs that came later",
+        [](Pile& p) {
+          p.timeout(0, 1500);
+          p.timeout(1, 1500.1);
+          p.root(rank_exception, "KeyError: 'mask'");
+          p.input.events.back().above.at =
+              WallTime(std::chrono::hours(24 * 20'000)) + std::chrono::seconds(880);
+          p.timeout(3, 1500.2);
+        },
+        "rank_exception", ""}});
+}
+
+TEST(FirstCause, ARankWhoseLogWasNotRead) {
+  const auto seven = [](Pile& p) {
+    for (int r = 0; r < 8; ++r) {
+      if (r == 3) continue;
+      rank_log(p, r, 0);
+      p.timeout(r, 1500 + 0.1 * r);
+    }
+  };
+  run({
+      {"no log of it", seven, "rank_behind", "", kCritical, kLow, kLow},
+      {"a log that says nothing",
+       [=](Pile& p) {
+         seven(p);
+         rank_log(p, 3, 0);
+       },
+       "rank_behind", "rank:3", kCritical, kMedium, kMedium},
+      {"one log of all", [](Pile& p) { p.timeouts(0, 7, 1500, 3); }, "rank_behind", "rank:3",
+       kCritical, kLow, kMedium},
+  });
+  Pile p;
+  seven(p);
+  const Explanation answer = explain(p.input);
+  ASSERT_FALSE(answer.findings.empty());
+  EXPECT_EQ(answer.findings[0].next, "the log of rank 3 is not among what was read: fetch it");
 }
 
 TEST(FirstCause, EvidenceIsBounded) {

@@ -42,6 +42,11 @@ std::optional<WallTime> middle(std::vector<WallTime> times) {
   return *mid;
 }
 
+bool is_of_job(const LogEvent& event) {
+  return event.rule == "exception" || event.rule == "collective_timeout" ||
+         event.rule.starts_with("progress:");
+}
+
 std::optional<Duration> zone_of(const ExplainInput& input, const std::string& host) {
   std::optional<Duration> all;
   for (const auto& [name, ahead] : input.zones) {
@@ -62,6 +67,7 @@ HostClock::HostClock(const ExplainInput& input, const std::vector<std::string>& 
   if (fold_) unfold(*fold_);
   for (Source& source : sources_) look_for_rise(source);
   share(input);
+  find_begins(input);
   for (Source& source : sources_) fill(source);
   sort(input);
 }
@@ -82,6 +88,7 @@ void HostClock::read(const ExplainInput& input, const std::vector<std::string>& 
     if (!hosts[i].empty())
       p.host = hosts_seen.emplace(hosts[i], hosts_seen.size() + 1).first->second;
     stamps_[i] = event.time.at;
+    if (event.above.at && event.above.has_date && !event.time.at) p.above = event.above.at;
     if (!event.time.at) continue;
     p.stamped = true;
     p.lo = event.time.at;
@@ -222,6 +229,7 @@ void HostClock::look_for_rise(Source& source) {
   std::optional<WallTime> newest;
   for (const std::size_t i : source.events) {
     const Point& p = points_[i];
+    if (!p.stamped && p.above && newest && *newest - *p.above > kJitter) source.rising = false;
     if (!p.stamped) continue;
     if (newest && *newest - *p.lo > kJitter) source.rising = false;
     newest = std::max(newest.value_or(*p.lo), *p.lo);
@@ -236,7 +244,7 @@ void HostClock::fill(Source& source) {
       if (!p.hi) p.hi = p.lo;
       previous = p.lo;
     } else {
-      p.lo = previous;
+      p.lo = p.above && (!source.rising || !previous) ? p.above : previous;
     }
   }
   std::optional<WallTime> next;
@@ -300,6 +308,61 @@ void HostClock::sort(const ExplainInput& input) {
             [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
 }
 
+// After the shifts of years and clocks, which are those of the first stamped event of a log.
+void HostClock::find_begins(const ExplainInput& input) {
+  std::map<std::string_view, const LogSource*> named;
+  for (const LogSource& source : input.sources) named.emplace(source.name, &source);
+  for (const Source& source : sources_) {
+    const auto found = named.find(input.events[source.events.front()].source);
+    const LogSource* log = found == named.end() ? nullptr : found->second;
+    Point begin;
+    bool of_job = log != nullptr && log->rank;
+    for (const std::size_t i : source.events) {
+      const Point& p = points_[i];
+      of_job = of_job || is_of_job(input.events[i]);
+      if (!p.stamped || !p.lo) continue;
+      const bool told = log != nullptr && log->first.at && log->first.has_date && stamps_[i] &&
+                        input.events[i].time.has_date &&
+                        log->first.has_zone == input.events[i].time.has_zone;
+      const WallTime at = told ? *log->first.at + (*p.lo - *stamps_[i]) : *p.lo;
+      if (begin.lo && *begin.lo <= at) continue;
+      begin = p;
+      begin.lo = begin.hi = std::min(at, *p.lo);
+    }
+    if (!begin.lo && log != nullptr && log->first.at && log->first.has_date) {
+      begin = points_[source.events.front()];
+      begin.lo = begin.hi = log->first.at;
+      begin.zoned = log->first.has_zone;
+      begin.stamped = true;
+    }
+    if (!begin.lo) continue;
+    for (const std::size_t i : source.events) {
+      if (points_[i].stamped) continue;
+      points_[i].least = begin.lo;
+      points_[i].zoned = begin.zoned;
+    }
+    if (of_job) begins_.push_back(begin);
+  }
+}
+
+bool HostClock::comparable(std::size_t a, std::size_t b) const {
+  const auto timed = [](const Point& p) { return p.lo || p.hi; };
+  return points_[a].source == points_[b].source || (timed(points_[a]) && timed(points_[b])) ||
+         order(a, b) != Order::unknown;
+}
+
+std::optional<Duration> HostClock::before_run(std::size_t event) const {
+  const Point& p = points_[event];
+  std::optional<Duration> least;
+  for (const Point& begin : begins_) {
+    if (!p.hi || !begin.lo) return std::nullopt;
+    const Duration by = *begin.lo - *p.hi - doubt(p, begin);
+    least = std::min(least.value_or(by), by);
+  }
+  if (!least || *least <= Duration::zero()) return std::nullopt;
+  return least;
+}
+
 std::optional<WallTime> HostClock::own(std::size_t event) const {
   return stamps_[event];
 }
@@ -329,17 +392,19 @@ Order HostClock::order(std::size_t ia, std::size_t ib) const {
     }
   }
   const Duration by = doubt(a, b);
-  if (a.hi && b.lo && *a.hi + by < *b.lo) return Order::before;
-  if (b.hi && a.lo && *b.hi + by < *a.lo) return Order::after;
+  const auto a_lo = a.lo ? a.lo : a.least, b_lo = b.lo ? b.lo : b.least;
+  if (a.hi && b_lo && *a.hi + by < *b_lo) return Order::before;
+  if (b.hi && a_lo && *b.hi + by < *a_lo) return Order::after;
   return Order::unknown;
 }
 
 std::optional<Duration> HostClock::gap(std::size_t a, std::size_t b) const {
   const Point& first = points_[a];
   const Point& then = points_[b];
-  if (!first.hi || !then.lo) return std::nullopt;
+  const auto least = then.lo ? then.lo : then.least;
+  if (!first.hi || !least) return std::nullopt;
   const Duration by = first.source == then.source ? Duration::zero() : doubt(first, then);
-  return *then.lo - *first.hi - by;
+  return *least - *first.hi - by;
 }
 
 }  // namespace muster

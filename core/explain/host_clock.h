@@ -18,7 +18,8 @@ enum class Order : std::uint8_t { unknown, before, after };
 // Inside one source the order of the lines rules, also across a change of daylight saving, which
 // is known by stamps that go back by an hour and stay back. A source whose stamps go back otherwise
 // was put together of several: there only lines of one rank keep their order, and stamps decide the
-// rest. A line without a stamp lies between its stamped neighbours. A clock without a date gets
+// rest. So was one in which a traceback stands under a step that is older than what is above both.
+// A line without a stamp lies between its stamped neighbours. A clock without a date gets
 // that of its neighbours; where years disagree (many stamps have none) the smallest year counts.
 //
 // Between hosts a clock may be off by limits::kClockSkew. Collectives that time out on both hosts
@@ -46,12 +47,21 @@ class HostClock {
   // Best guess, and the event's own stamp (on its own clock, absent: it has none).
   std::optional<WallTime> at(std::size_t event) const { return points_[event].lo; }
   std::optional<WallTime> own(std::size_t event) const;
+  // Whether anything tells the time of both, or one log has both, or their order is certain.
+  bool comparable(std::size_t a, std::size_t b) const;
+  // By how much an event is certainly older than the first stamp of every log of the job; absent:
+  // it is not, or nobody knows. A log is one of the job where it is a rank's, or tells of steps,
+  // exceptions or time-outs.
+  std::optional<Duration> before_run(std::size_t event) const;
   // Indices of all events, first to last, the same whatever the order of the sources is.
   const std::vector<std::size_t>& sorted() const { return sorted_; }
 
  private:
   struct Point {
     std::optional<WallTime> lo, hi;  // on the common clock
+    // No earlier than this, where nothing else tells: the first stamp of its log.
+    std::optional<WallTime> least;
+    std::optional<WallTime> above;  // LogEvent::above
     bool stamped = false;
     bool zoned = false;
     std::size_t source = 0, place = 0;  // number of its source, of its line among its events
@@ -77,12 +87,14 @@ class HostClock {
   void look_for_rise(Source& source);
   void fill(Source& source);
   void share(const ExplainInput& input);
+  void find_begins(const ExplainInput& input);
   void sort(const ExplainInput& input);
   Duration doubt(const Point& a, const Point& b) const;
 
   std::vector<Point> points_;
   std::vector<Source> sources_;
-  std::vector<bool> tied_;  // of a host: its offset was measured
+  std::vector<Point> begins_;  // of the logs of the job: their first stamps
+  std::vector<bool> tied_;     // of a host: its offset was measured
   std::optional<Fold> fold_;
   std::vector<std::optional<WallTime>> stamps_;
   std::vector<std::size_t> sorted_;

@@ -8,6 +8,8 @@
 namespace muster {
 namespace {
 
+constexpr std::int32_t kTwoRanks = -1;  // one pid, two ranks: containers count by themselves
+
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
@@ -18,9 +20,9 @@ bool looks_like_address(std::string_view text) {
 }
 
 template <typename Key, typename Value>
-void learn(std::map<Key, Value>& map, const Key& key, const Value& value) {
+void learn(std::map<Key, Value>& map, const Key& key, const Value& value, Value nothing = {}) {
   const auto [it, added] = map.emplace(key, value);
-  if (!added && it->second != value) it->second = Value{};
+  if (!added && it->second != value) it->second = nothing;
 }
 
 }  // namespace
@@ -55,6 +57,21 @@ std::string address_of(std::string_view peer) {
   if (peer.starts_with('[')) return std::string(peer.substr(1, peer.find(']') - 1));
   if (std::count(peer.begin(), peer.end(), ':') == 1) peer = peer.substr(0, peer.find(':'));
   return std::string(peer);
+}
+
+bool is_loopback(std::string_view peer) {
+  const std::string address = to_lower(address_of(peer));
+  return address.starts_with("127.") || address.starts_with("localhost") || address == "::1" ||
+         address == "0.0.0.0" || address == "::" || address.starts_with("::ffff:127.");
+}
+
+bool names_task(const LogEvent& event) {
+  for (const std::string_view mark : {": task ", ": tasks "}) {
+    const std::size_t at = event.text.find(mark);
+    if (at == std::string::npos || at + mark.size() >= event.text.size()) continue;
+    if (is_digit(event.text[at + mark.size()])) return true;
+  }
+  return false;
 }
 
 Identity::Identity(const ExplainInput& input) {
@@ -117,10 +134,12 @@ void Identity::take_event(const LogEvent& event, const LogSource* source) {
   if (size && *size > 1 && *size < limits::kRanks) {
     world_ = std::max(world_.value_or(0), static_cast<std::int32_t>(*size));
   }
-  if (!rank || *rank < 0 || *rank > limits::kRanks) return;
+  if (!rank || *rank < 0 || *rank > limits::kRanks || names_task(event)) return;
   ranks_.insert(*rank);
   if (!event.host.empty()) learn(host_of_rank_, *rank, host);
-  if (event.pid) learn(rank_of_process_, {*event.pid, host_key(host)}, *rank);
+  if (event.pid) {
+    learn(rank_of_process_, {*event.pid, host_key(host)}, *rank, kTwoRanks);
+  }
   const std::string pci = pci_key(event.word("pci"));
   if (!pci.empty()) learn(pci_of_rank_, *rank, pci);
 }
@@ -141,8 +160,10 @@ std::optional<std::int32_t> Identity::rank_of_process(std::string_view host,
   for (auto it = rank_of_process_.lower_bound({pid, ""});
        it != rank_of_process_.end() && it->first.first == pid; ++it) {
     const auto& [key, rank] = *it;
-    if (!key.second.empty() && !host.empty() && key.second != host_key(host)) continue;
-    if (found && *found != rank) return std::nullopt;
+    // Where there are several hosts, a pid of one says nothing of a rank on an unknown one.
+    const bool unplaced = key.second.empty() && hosts_.size() <= 1;
+    if (!host.empty() && key.second != host_key(host) && !unplaced) continue;
+    if (rank == kTwoRanks || (found && *found != rank)) return std::nullopt;
     found = rank;
   }
   return found;

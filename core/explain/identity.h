@@ -19,6 +19,12 @@ std::string pci_key(std::string_view pci);
 // "10.0.0.7" of "10.0.0.7<43122>", "10.0.0.7:43122" and "[10.0.0.7]:43122".
 std::string address_of(std::string_view peer);
 
+// Of the machine that speaks, whichever that is: no name of a host.
+bool is_loopback(std::string_view peer);
+// A line of Slurm on one of its tasks ("n3: task 11: ..."), which is a rank only where each rank is
+// a task.
+bool names_task(const LogEvent& event);
+
 // Who is who in an input: ranks, hosts, GPUs, processes and addresses, as its lines and facts tell.
 // Two that contradict each other tell nothing.
 class Identity {

@@ -75,5 +75,16 @@ TEST(Identity, WhatRanksAndPlacesTellOfTheSize) {
   EXPECT_LE(Identity(hostile.input).world().value_or(0), limits::kRanks + 1);
 }
 
+TEST(Identity, OnePidOfTwoRanksIsNobodys) {
+  ExplainInput input;
+  for (const std::int32_t rank : {2, 5}) {
+    LogEvent event;
+    event.rank = rank;
+    event.pid = 77;
+    input.events.push_back(event);
+  }
+  EXPECT_EQ(Identity(input).rank_of_process("", 77), std::nullopt);
+}
+
 }  // namespace
 }  // namespace muster

@@ -54,6 +54,7 @@ Scene::Scene(const ExplainInput& input) : input_(&input), identity_(input) {
     const auto it = sources.find(e.source);
     const LogSource* source = it == sources.end() ? nullptr : it->second;
     ranks_[i] = e.rank ? e.rank : source != nullptr ? source->rank : std::nullopt;
+    if (ranks_[i] && names_task(e) && !is_rank_of(*ranks_[i], e.host)) ranks_[i].reset();
     hosts_[i] = e.host;
     if (hosts_[i].empty() && ranks_[i]) hosts_[i] = identity_.host_of_rank(*ranks_[i]);
     if (hosts_[i].empty() && source != nullptr) hosts_[i] = source->host;
@@ -72,6 +73,15 @@ Scene::Scene(const ExplainInput& input) : input_(&input), identity_(input) {
   clock_ = HostClock(input, hosts_);
   places_.resize(count);
   for (std::size_t k = 0; k < count; ++k) places_[sorted()[k]] = k;
+}
+
+// Its lines or the map of ranks say that it is on that host, or it has lines of its own and no host
+// that is told.
+bool Scene::is_rank_of(std::int32_t rank, std::string_view host) const {
+  if (!identity_.ranks().contains(rank)) return false;
+  const std::string on = identity_.host_of_rank(rank);
+  if (!on.empty()) return host.empty() || host_key(on) == host_key(host);
+  return identity_.hosts().size() <= 1;
 }
 
 std::vector<std::size_t> Scene::with_role(EventRole role) const {

@@ -55,6 +55,8 @@ class Scene {
   Culprit hardware_of(std::size_t i) const;
 
  private:
+  bool is_rank_of(std::int32_t rank, std::string_view host) const;
+
   const ExplainInput* input_;
   Identity identity_;
   HostClock clock_;

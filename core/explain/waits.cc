@@ -67,7 +67,22 @@ struct Work {
 
 std::optional<std::int32_t> rank_of_work(const Scene& scene, std::size_t i) {
   if (scene.rank(i)) return scene.rank(i);
-  if (scene.says(i, {"main process", "rank 0 ", "rank 0:", "rank0", "rank 0]"})) return 0;
+  if (scene.says(i, {"main process"})) return 0;
+  // As a word: neither "local_rank0" nor "rank05".
+  const std::string text = to_lower(scene.event(i).text);
+  const auto part = [](char c) {
+    return c == '_' || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+  };
+  for (const std::string_view word : {"rank 0", "rank0"}) {
+    for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
+      const std::size_t end = at + word.size();
+      const bool local = std::string_view(text).substr(0, at).ends_with("local ") ||
+                         std::string_view(text).substr(0, at).ends_with("node ");
+      if ((at == 0 || !part(text[at - 1])) && (end == text.size() || !part(text[end])) && !local) {
+        return 0;
+      }
+    }
+  }
   return std::nullopt;
 }
 
@@ -330,6 +345,26 @@ bool plain_size(std::int32_t world) {
   return world % 8 == 0 || (world & (world - 1)) == 0;
 }
 
+// Each rank that waited wrote a log of its own, and a silent one's is not among them: nobody knows
+// what it would say.
+bool lacks_log(const Scene& scene, const Waits& waits) {
+  std::map<std::string_view, std::set<std::int32_t>> writers;
+  for (const std::size_t i : waits.events) {
+    if (scene.rank(i)) writers[scene.event(i).source].insert(*scene.rank(i));
+  }
+  const bool shared = std::any_of(writers.begin(), writers.end(),
+                                  [](const auto& log) { return log.second.size() > 1; });
+  if (shared) return false;
+  return std::any_of(waits.silent.begin(), waits.silent.end(), [&](std::int32_t rank) {
+    const auto& sources = scene.input().sources;
+    const bool own = std::any_of(sources.begin(), sources.end(),
+                                 [rank](const LogSource& s) { return s.rank == rank; });
+    const auto& all = scene.sorted();
+    return !own && std::none_of(all.begin(), all.end(),
+                                [&](std::size_t i) { return scene.rank(i) == rank; });
+  });
+}
+
 void find_silent(const Scene& scene, Waits& waits) {
   if (waits.ranks.size() < kFewRanks) return;
   std::set<std::string> calls;
@@ -369,6 +404,14 @@ bool judge_silent(const Scene& scene, const Waits& waits, std::vector<Claim>& cl
   claim.actions = {Action::collect_evidence, Action::restart_from_checkpoint};
   claim.next =
       fmt::format("look at the log, the stacks and the host of rank {}", list_ranks(waits.silent));
+  if (waits.log_missing) {
+    claim.cap(Confidence::low);
+    claim.culprits = {{CulpritKind::unknown, ""}};
+    claim.what = fmt::format("{} ranks waited in one collective; no log of rank {} was read",
+                             waits.ranks.size(), list_ranks(waits.silent));
+    claim.next = fmt::format("the log of rank {} is not among what was read: fetch it",
+                             list_ranks(waits.silent));
+  }
   claims.push_back(std::move(claim));
   return true;
 }
@@ -386,6 +429,7 @@ Waits find_waits(const Scene& scene) {
     if (scene.rank(i)) waits.ranks.insert(*scene.rank(i));
   }
   if (!waits.events.empty()) find_silent(scene, waits);
+  waits.log_missing = lacks_log(scene, waits);
   return waits;
 }
 

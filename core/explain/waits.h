@@ -21,6 +21,7 @@ struct Waits {
   // host; empty otherwise.
   std::set<std::int32_t> silent;
   std::string silent_host;   // of several silent ranks
+  bool log_missing = false;  // of a silent rank, where each rank has a log of its own
   bool world_known = false;  // the size of the job is told beside the ranks that wait
 };
 

@@ -102,6 +102,10 @@ void blamed_peer(const Scene& scene, std::vector<Claim>& claims) {
     if (peer.empty()) continue;
     errors.push_back(i);
     const std::string host = scene.identity().host_of_peer(peer);
+    if (is_loopback(peer)) {  // each has another one by that name
+      complainers[""].insert(std::to_string(i));
+      continue;
+    }
     complainers[host.empty() ? address_of(peer) : host].insert(
         scene.host(i) + "/" + std::to_string(scene.event(i).pid.value_or(0)));
   }
@@ -111,7 +115,7 @@ void blamed_peer(const Scene& scene, std::vector<Claim>& claims) {
   claim.confidence = Confidence::low;
   claim.culprits = {{CulpritKind::unknown, ""}};
   claim.what = "connections to other ranks broke; why is not in these logs";
-  if (complainers.size() == 1) {
+  if (complainers.size() == 1 && !complainers.contains("")) {
     const std::string& peer = complainers.begin()->first;
     claim.culprits = {{CulpritKind::host, peer}};
     claim.what = fmt::format("all errors name {}, whose own log is not here", peer);
@@ -119,6 +123,39 @@ void blamed_peer(const Scene& scene, std::vector<Claim>& claims) {
   claim.actions = {Action::collect_evidence, Action::restart_from_checkpoint};
   claim.next = "read the log of the peers that are named and the counters of their ports";
   claim.join = "blamed_peer";
+  claims.push_back(std::move(claim));
+}
+
+// A rank whose C++ library threw while others only lost their connections. That it saw what did
+// not fit makes it no culprit: it may be the one that was sent too much.
+void threw_alone(const Scene& scene, std::vector<Claim>& claims) {
+  std::vector<std::size_t> throwers;
+  std::set<std::int32_t> ranks;
+  for (const std::size_t i : scene.with_role(EventRole::teardown)) {
+    if (!scene.rank(i) || !scene.says(i, {"terminate called after throwing"})) continue;
+    throwers.push_back(i);
+    ranks.insert(*scene.rank(i));
+  }
+  const auto lost = scene.with_role(EventRole::cascade);
+  if (ranks.size() != 1 || lost.empty()) return;
+  if (std::any_of(lost.begin(), lost.end(),
+                  [&](std::size_t i) { return scene.rank(i) == *ranks.begin(); })) {
+    return;
+  }
+  const LogEvent& e = scene.event(throwers.front());
+  Claim claim = claim_of(scene, Cause::undetermined, throwers);
+  claim.severity = Severity::critical;
+  claim.confidence = Confidence::low;
+  claim.culprits = {{CulpritKind::unknown, ""}};
+  claim.what = fmt::format(
+      "rank {} ended itself by an error of its library, the others lost their connection to it",
+      *ranks.begin());
+  claim.actions = {Action::collect_evidence, Action::restart_from_checkpoint};
+  claim.next = fmt::format(
+      "read {}{}; where sizes do not fit, it or a neighbour calls another collective "
+      "(muster trace)",
+      e.source, e.line ? fmt::format(":{}", *e.line) : "");
+  claim.join = "threw_alone";
   claims.push_back(std::move(claim));
 }
 
@@ -187,6 +224,7 @@ void add_weak_claims(const Scene& scene, const Waits& waits, std::vector<Claim>&
                             layer_of(c.cause) == Layer::wait);
     });
   };
+  if (!stands() && waits.events.empty()) threw_alone(scene, claims);
   if (!stands()) blamed_peer(scene, claims);
   if (!stands() && waits.events.empty()) ended_by_signal(scene, claims);
   if (!stands() && claims.empty()) only_ends(scene, claims);

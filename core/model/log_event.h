@@ -52,6 +52,7 @@ struct LogEvent {
   // At most this sure is an answer that stands on this line alone; absent: the line is direct.
   std::optional<Confidence> confidence;
   EventTime time;
+  EventTime above;  // of a line without a stamp: that of a step above it, where one is known
 
   std::string host;                  // empty: the line names none
   std::optional<std::int32_t> rank;  // of the whole job
