@@ -21,8 +21,8 @@ class Console {
   // Whether the locale (LC_ALL, LC_CTYPE, LANG) writes UTF-8.
   bool unicode() const;
 
-  // The report in the form that was asked for; returns its exit status. A standard output that is
-  // closed or full is Errc::unavailable in the form of ExitStatus::internal.
+  // The report in the form that was asked for; returns its exit status. Whether standard output
+  // could be written is asked once, at the end of main.
   ExitStatus answer(const Report& report);
   // Plain text to standard output.
   void print(std::string_view text);
