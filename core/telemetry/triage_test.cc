@@ -479,6 +479,30 @@ TEST(Triage, ASaveOfOneSampleHasNoLength) {
   EXPECT_TRUE(run.report().findings[0].summary.starts_with("save in progress for 2"));
 }
 
+// Lines without a fraction: a save that begins and ends in one second tells no length.
+TEST(Triage, ASaveOfNoLengthIsNoKnownWait) {
+  Triage triage({});
+  SimulatedRun run({}, triage);
+  run.compute(120), run.log_step(4, 99);
+  run.log_event(ProgressKind::save_begin), run.log_event(ProgressKind::save_end);
+  run.compute(120), run.apart(45, 2);
+  const std::string summary = run.report().findings.at(0).summary;
+  EXPECT_NE(summary.find("no healthy wait is known"), std::string::npos) << summary;
+}
+
+TEST(Triage, RowsWithoutATimeTellNoDuration) {
+  Triage triage({});
+  SimulatedRun run({}, triage);
+  run.compute(60), run.apart(650, 3);
+  ASSERT_TRUE(run.report().findings.at(0).since.has_value());
+  triage.forget_times();
+  const Report report = run.report();
+  ASSERT_EQ(answer(report), "warning low undetermined unknown:");
+  EXPECT_FALSE(report.findings[0].since.has_value());
+  EXPECT_NE(report.findings[0].summary.find("for how long is not known"), std::string::npos);
+  EXPECT_TRUE(triage.view({}).segments.empty());
+}
+
 TEST(Triage, TwoSamplesRuleFiresAtOnceOnOneRankApart) {
   TriageOptions options;
   options.rule = HangRule::two_samples;
