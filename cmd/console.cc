@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 
 #include "base/text.h"
@@ -44,8 +45,9 @@ ExitStatus Console::answer(const Report& report) {
 }
 
 void Console::print(std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  std::fflush(stdout);
+  errno = 0;
+  const bool whole = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if (!whole || std::fflush(stdout) != 0) reader_left_ = reader_left_ || errno == EPIPE;
 }
 
 void Console::complain(std::string_view text) {

@@ -26,6 +26,8 @@ class Console {
   ExitStatus answer(const Report& report);
   // Plain text to standard output.
   void print(std::string_view text);
+  // Whoever read standard output has seen enough (`| head`): that is no failure.
+  bool reader_left() const { return reader_left_; }
   // One line to standard error, "muster: " in front, control characters escaped.
   void complain(std::string_view text);
   // An error that ended the verb: complained about, and its exit status.
@@ -33,6 +35,7 @@ class Console {
 
  private:
   bool json_;
+  bool reader_left_ = false;
   bool terminal_;
   bool colour_;
   std::size_t width_;

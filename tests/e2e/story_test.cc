@@ -172,7 +172,7 @@ TEST(CalibrateCommand, DoubtsAHang) {
       {"short", saved().apart(60, 3).compute(120), false, ""},
       {"at its end", saved().apart(700, 3), false, kHang},
       {"at its end, with a log", saved().apart(700, 3), true, kHang},
-      {"a hint", saved().apart(240, 3), false,
+      {"a hint", Story().compute(150).apart(240, 3), false,
        "calls it UNSURE, collective_hang from 2026-11-30T06:02:30Z, rank 3 (n1/3) at 0 %"},
       {"killed", saved().apart(700, 3).idle(60), false, kHang},
       {"went on", saved().apart(700, 3).compute(60), false, kHang},
