@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/source_sink.h"
+#include "app/stranger.h"
 #include "app/zoned_progress.h"
 #include "base/utf16.h"
 #include "core/progress/progress_decoder.h"
@@ -117,9 +118,7 @@ class TailInput final : public LiveInput {
     }
     const Dialect dialect = options_.columns.empty() ? recognise(head_) : Dialect::table_csv;
     if (dialect == Dialect::unknown) {
-      rejected_ =
-          make_error(Errc::invalid_input,
-                     spec_.text + ": neither GPU telemetry nor a step log that is known here");
+      rejected_ = make_error(Errc::invalid_input, spec_.text + ": " + stranger_text(head_));
       return *rejected_;
     }
     decoder_ = make_decoder(dialect, {options_.columns});

@@ -48,7 +48,13 @@ Result<TriageAnswer> triage_live(const TriageRequest& request, const LiveOptions
       const std::vector<Blind>& blind = answer.report.blind;
       const bool nothing = !triage.newest() && request.source_options.step_logs.empty();
       if (!options.follow && nothing && answer.report.findings.empty() && !blind.empty()) {
-        return make_error(Errc::unavailable, blind[0].source + ": " + blind[0].reason);
+        // A source that failed says more than that nothing came.
+        const auto told = std::find_if(blind.begin(), blind.end(), [&](const Blind& b) {
+          return std::find(request.sources.begin(), request.sources.end(), b.source) !=
+                 request.sources.end();
+        });
+        const Blind& why = told != blind.end() ? *told : blind[0];
+        return make_error(Errc::unavailable, why.source + ": " + why.reason);
       }
       return answer;
     }

@@ -131,7 +131,11 @@ Error nothing_came(const SourceSummary& summary) {
 Result<RecordAnswer> record_sources(const TriageRequest& request, const RecordOptions& options,
                                     Files& files, Clock& clock) {
   auto created = RecordingWriter::create(options.path, options.force, clock);
-  if (!created) return created.error();
+  const auto unwritten = [&options](const Error& error) {
+    if (options.unwritten) options.unwritten();
+    return error;
+  };
+  if (!created) return unwritten(created.error());
   RecordingWriter& writer = **created;
   std::stop_source end;
   const std::stop_callback asked(options.stop, [&end] { end.request_stop(); });
@@ -145,7 +149,7 @@ Result<RecordAnswer> record_sources(const TriageRequest& request, const RecordOp
     writer.discard();
     return summary ? nothing_came(*summary) : summary.error();
   }
-  if (const Status closed = writer.close(); !closed) return closed.error();
+  if (const Status closed = writer.close(); !closed) return unwritten(closed.error());
   if (!summary) return summary.error();
   const RecordProgress total = target.told(summary->blind.size());
   return RecordAnswer{total, std::move(*summary)};

@@ -29,6 +29,8 @@ struct RecordOptions {
   std::stop_token stop;
   std::function<void(const RecordProgress&)> progress;  // every thousand rows and every round
   std::function<void(std::string_view)> report;         // a source went blind or is back, once each
+  std::function<void()>
+      unwritten;  // the error that comes back is of the recording, not of a source
 };
 
 struct RecordAnswer {

@@ -11,6 +11,7 @@
 #include "app/head_stream.h"
 #include "app/host_names.h"
 #include "app/input_stream.h"
+#include "app/stranger.h"
 #include "app/telemetry_input.h"
 #include "app/zoned_progress.h"
 #include "base/limits.h"
@@ -128,16 +129,14 @@ class Reader {
     if (looks_like_archive(in.head)) return open_archive(in, log);
     if (log || is_step_log(in.head)) return read_log(in);
     in.dialect = options_.columns.empty() ? recognise(in.head) : Dialect::table_csv;
-    if (in.dialect == Dialect::unknown) return pass_over(spec);
+    if (in.dialect == Dialect::unknown) return pass_over(in);
     opened_.push_back(std::move(in));
   }
 
   // A folder of other things holds any number of such files.
-  void pass_over(const SourceSpec& spec) {
+  void pass_over(const Opened& in) {
     if (++strangers_ > limits::kNotesOfLog) return;
-    fail(spec, make_error(Errc::invalid_input,
-                          fmt::format("{}: {} (--columns names the columns of a CSV)", spec.text,
-                                      kStranger)));
+    fail(in.spec, make_error(Errc::invalid_input, in.spec.text + ": " + stranger_text(in.head)));
   }
 
   Error nothing_in(const SourceSpec& spec) const {
@@ -285,9 +284,10 @@ class Reader {
             make_error(Errc::invalid_input, input->spec().text + ": no row of telemetry in it");
       }
       if (input->clock().saw_no_time()) {
-        summary_.notes.push_back(input->spec().text +
-                                 ": rows without a time; nothing that needs "
-                                 "a duration can be told");
+        summary_.undated += input->rows() > 0;
+        summary_.blind.push_back(
+            {input->spec().text,
+             "rows carry no time: no duration can be told; add timestamp to --query-gpu", true});
       }
       if (input->clock().saw_no_zone()) no_zone_ = true;
       if (input->clock().folded()) {

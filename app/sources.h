@@ -46,6 +46,7 @@ struct SourceSummary {
   std::vector<std::string> notes;
   std::size_t telemetry = 0;  // inputs that gave at least one row
   std::size_t logs = 0;
+  std::size_t undated = 0;  // of `telemetry`, those whose rows carry no time
 };
 
 // What `error` says about `source`, whose name need not stand in front twice.

@@ -112,7 +112,7 @@ Result<std::string> top_once(const TriageRequest& request, std::size_t columns, 
   if (!answer) return answer.error();
   TopState state;
   state.columns = std::max<std::size_t>(columns, 40);
-  state.rows = answer->view.gpus.size() + 8;
+  state.rows = answer->view.gpus.size() + 10;
   TopFrame frame = render_top(answer->view, answer->report, state);
   frame.lines.pop_back();
   std::string out;

@@ -98,6 +98,24 @@ void add_unnumbered(const std::vector<FlightDump>& dumps, Report& report) {
        true});
 }
 
+// A rank that died without a dump looks like none where nobody tells how many there are.
+void add_size_unknown(const FlightAnalysis& analysis, const TraceInput& input, Report& report) {
+  if (!analysis.verdicts.empty()) return;
+  for (const auto& [rank, host] : input.hosts) {
+    const bool here = std::any_of(input.dumps.begin(), input.dumps.end(),
+                                  [r = rank](const FlightDump& d) { return d.rank == r; });
+    if (here) continue;
+    report.blind.push_back({fmt::format("rank {} ({})", rank, host),
+                            "nobody waits in these dumps, and this rank left none", true});
+    return;
+  }
+  if (analysis.coverage.size_told || input.logs > 0 || !input.hosts.empty()) return;
+  report.blind.push_back({"ranks of the job",
+                          "nobody waits in these dumps; whether a rank left none is not known: "
+                          "give logs or --hosts",
+                          true});
+}
+
 void add_dump_notes(const std::vector<FlightDump>& dumps, std::vector<std::string>& notes) {
   std::size_t files = 0;
   for (const FlightDump& dump : dumps) {
@@ -129,6 +147,7 @@ Result<TraceAnswer> trace_once(const TraceRequest& request, Files& files) {
     add_ranks_unknown(input->dumps, report);
     add_ends_unknown(input->dumps, report);
     add_unnumbered(input->dumps, report);
+    add_size_unknown(analysis, *input, report);
     add_dump_notes(input->dumps, report.notes);
     if (request.timeline && !analysis.verdicts.empty()) {
       answer.timeline = flight_timeline(input->dumps, analysis.verdicts.front());

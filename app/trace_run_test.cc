@@ -18,14 +18,16 @@ struct DumpOptions {
   std::string library = "nccl";
   std::string seq = "7";
   bool done = true;
+  std::string members = R"("[0, 1]")";
 };
 
 std::string dump(const DumpOptions& options = {}) {
   return fmt::format(
       R"({{"version":"2.10","pg_config":{{"0":{{"name":"0","desc":"default_pg",)"
-      R"("ranks":"[0, 1]"}}}},"entries":[{{"record_id":0,"process_group":["0","default_pg"],)"
+      R"("ranks":{}}}}},"entries":[{{"record_id":0,"process_group":["0","default_pg"],)"
       R"("collective_seq_id":{},"profiling_name":"{}:all_reduce","state":"{}","retired":{}}}]}})",
-      options.seq, options.library, options.done ? "completed" : "scheduled", options.done);
+      options.members, options.seq, options.library, options.done ? "completed" : "scheduled",
+      options.done);
 }
 
 Report trace(const std::vector<std::pair<std::string, std::string>>& contents) {
@@ -87,6 +89,17 @@ INSTANTIATE_TEST_SUITE_P(
                  {{"rank_0", dump({.seq = "9223372036854775807"})}, {"rank_1", dump()}},
                  ExitStatus::ok,
                  ""},
+        BlindRow{"size_of_the_job_not_told",
+                 {{"rank_0", dump({.members = "\"\""})}, {"rank_1", dump({.members = "\"\""})}},
+                 ExitStatus::cannot_tell,
+                 "ranks of the job: nobody waits in these dumps; whether a rank left none is not "
+                 "known: give logs or --hosts"},
+        BlindRow{"size_not_told_and_a_log",
+                 {{"rank_0", dump({.members = "\"\""})},
+                  {"rank_1", dump({.members = "\"\""})},
+                  {"rank1.log", "step 1\n"}},
+                 ExitStatus::ok,
+                 ""},
         BlindRow{"healthy", {{"rank_0", dump()}, {"rank_1", dump()}}, ExitStatus::ok, ""}),
     [](const auto& row) { return std::string(row.param.name); });
 
@@ -105,6 +118,27 @@ TEST(TraceRun, NamesAFewBlindDumpsAndTheirNotes) {
   EXPECT_NE(
       std::find(report.notes.begin(), report.notes.end(), "35 more dumps were not read as a whole"),
       report.notes.end());
+}
+
+TEST(TraceRun, ARankOfTheHostListWithoutADumpIsNoHealth) {
+  for (const char* hosts : {"0 a1\n1 a2\n", "0 a1\n1 a2\n2 a3\n"}) {
+    MemoryFiles files;
+    files.add("rank_0", dump({.members = "\"\""}));
+    files.add("rank_1", dump({.members = "\"\""}));
+    files.add("hosts", hosts);
+    TraceRequest request;
+    request.paths = {"rank_0", "rank_1"};
+    request.input.threads = 1;
+    request.input.hosts = "hosts";
+    const auto answer = trace_once(request, files);
+    ASSERT_TRUE(answer.has_value());
+    const bool all = std::string(hosts).find("a3") == std::string::npos;
+    EXPECT_EQ(exit_status_of(answer->report), all ? ExitStatus::ok : ExitStatus::cannot_tell);
+    ASSERT_EQ(answer->report.blind.size(), all ? 0U : 1U);
+    if (!all) {
+      EXPECT_EQ(answer->report.blind.front().source, "rank 2 (a3)");
+    }
+  }
 }
 
 TEST(TraceRun, WithoutDumpsTheAnswerHoldsTheSettings) {

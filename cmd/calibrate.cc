@@ -1,12 +1,12 @@
 #include <fmt/core.h>
 
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "app/live_set.h"
 #include "app/triage_run.h"
+#include "base/text.h"
 #include "base/timestamp.h"
 #include "cmd/named_paths.h"
 #include "cmd/telemetry_options.h"
@@ -70,17 +70,35 @@ class CalibrateVerb final : public Verb {
     if (!compare_.empty()) return compare(learned, console);
     if (output_.empty()) {
       console.print(encode_calibration(learned));
-      if (std::ferror(stdout) == 0) return ExitStatus::ok;
-      console.complain("standard output could not be written; the calibration is not complete");
-      return ExitStatus::internal;
+      return ExitStatus::ok;
     }
     const Status written = real_files().write_atomic(output_, encode_calibration(learned));
-    if (written) return ExitStatus::ok;
+    if (written) {
+      console.print(summary_of(learned, output_));
+      return ExitStatus::ok;
+    }
     console.complain(written.error().context);
     return ExitStatus::storage;
   }
 
  private:
+  // "good.toml: bands of H100 (8 series); longest wait 1 min 58 s"
+  static std::string summary_of(const Calibration& learned, const std::string& path) {
+    std::string models;
+    for (const CalibratedBands& bands : learned.bands) {
+      models += (models.empty() ? "" : ", ") + bands.model;
+    }
+    std::string out =
+        escape_controls(path) + ": written; power bands of " + escape_controls(models);
+    if (learned.series) out += fmt::format(" ({} series)", *learned.series);
+    out +=
+        learned.longest_wait
+            ? "; longest healthy wait " + format_duration(*learned.longest_wait)
+            : "; no healthy wait in it, so a long save stays UNSURE: learn from a run with saves";
+    if (learned.step_s) out += fmt::format("; {:.2f} s a step", *learned.step_s);
+    return out + "\n";
+  }
+
   // The file is written all the same: a run that is known to be good may do what looks like this.
   static void doubt(const std::vector<Finding>& doubts, Console& console) {
     for (const Finding& f : doubts) {
@@ -89,8 +107,9 @@ class CalibrateVerb final : public Verb {
       if (!f.evidence.empty() && f.evidence.front().line) {
         where = fmt::format(" ({}:{})", f.evidence.front().source, *f.evidence.front().line);
       }
-      console.complain(fmt::format("is this a known-good run? muster triage calls it {} {}{}{}",
-                                   cause_name(f.cause), since, f.summary, where));
+      const std::string_view sure = f.confidence == Confidence::low ? "UNSURE, " : "";
+      console.complain(fmt::format("is this a known-good run? muster triage calls it {}{} {}{}{}",
+                                   sure, cause_name(f.cause), since, f.summary, where));
     }
   }
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 
 #include "base/text.h"
@@ -40,16 +41,13 @@ bool Console::unicode() const {
 ExitStatus Console::answer(const Report& report) {
   print(json_ ? encode_report(report) + "\n"
               : render_report(report, {.colour = colour_, .width = width_}));
-  if (std::ferror(stdout) != 0) {
-    complain("standard output could not be written; the answer is not complete");
-    return ExitStatus::internal;
-  }
   return exit_status_of(report);
 }
 
 void Console::print(std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  std::fflush(stdout);
+  errno = 0;
+  const bool whole = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if (!whole || std::fflush(stdout) != 0) reader_left_ = reader_left_ || errno == EPIPE;
 }
 
 void Console::complain(std::string_view text) {

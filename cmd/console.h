@@ -21,11 +21,13 @@ class Console {
   // Whether the locale (LC_ALL, LC_CTYPE, LANG) writes UTF-8.
   bool unicode() const;
 
-  // The report in the form that was asked for; returns its exit status. A standard output that is
-  // closed or full is Errc::unavailable in the form of ExitStatus::internal.
+  // The report in the form that was asked for; returns its exit status. Whether standard output
+  // could be written is asked once, at the end of main.
   ExitStatus answer(const Report& report);
   // Plain text to standard output.
   void print(std::string_view text);
+  // Whoever read standard output has seen enough (`| head`): that is no failure.
+  bool reader_left() const { return reader_left_; }
   // One line to standard error, "muster: " in front, control characters escaped.
   void complain(std::string_view text);
   // An error that ended the verb: complained about, and its exit status.
@@ -33,6 +35,7 @@ class Console {
 
  private:
   bool json_;
+  bool reader_left_ = false;
   bool terminal_;
   bool colour_;
   std::size_t width_;

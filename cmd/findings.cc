@@ -5,6 +5,7 @@
 #include "cmd/verbs.h"
 #include "core/model/action.h"
 #include "core/model/cause.h"
+#include "core/model/json_writer.h"
 
 namespace muster {
 namespace {
@@ -36,6 +37,28 @@ std::string findings_document() {
   return out;
 }
 
+// muster.findings/1 (docs/FORMATS.md)
+std::string findings_json() {
+  JsonWriter w;
+  w.begin_object().key("schema").value("muster.findings/1").key("causes").begin_array();
+  for (const CauseRow& row : cause_table()) {
+    w.begin_object().key("cause").value(row.name).key("area").value(row.area);
+    w.key("severity").value(severity_name(row.severity));
+    w.key("severity_rule");
+    if (row.severity_rule.empty()) {
+      w.null();
+    } else {
+      w.value(row.severity_rule);
+    }
+    w.key("meaning").value(row.meaning).end_object();
+  }
+  w.end_array().key("actions").begin_array();
+  for (const ActionRow& row : action_table()) {
+    w.begin_object().key("action").value(row.name).key("meaning").value(row.meaning).end_object();
+  }
+  return w.end_array().end_object().take() + "\n";
+}
+
 class FindingsVerb final : public Verb {
  public:
   std::string_view name() const override { return "findings"; }
@@ -46,7 +69,7 @@ class FindingsVerb final : public Verb {
     options.epilog("Example:\n  muster findings > FINDINGS.md");
   }
   ExitStatus run(Console& console) override {
-    console.print(findings_document());
+    console.print(console.json() ? findings_json() : findings_document());
     return ExitStatus::ok;
   }
 };

@@ -17,5 +17,12 @@ int main(int argc, char** argv) {
   muster::Console console(parsed.json);
   const auto end =
       muster::apply_settings(parsed, muster::real_files(), muster::real_environment(), console);
-  return static_cast<int>(end ? *end : parsed.verb->run(console));
+  muster::ExitStatus status = end ? *end : parsed.verb->run(console);
+  // Of every verb: what was not written is no answer, whatever it would have been.
+  const bool unwritten = std::fflush(stdout) != 0 || std::ferror(stdout) != 0;
+  if (unwritten && !console.reader_left()) {
+    console.complain("standard output could not be written; the answer is not complete");
+    status = muster::ExitStatus::storage;
+  }
+  return static_cast<int>(status);
 }

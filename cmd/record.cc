@@ -28,8 +28,9 @@ constexpr std::string_view kEpilog =
     "once a second, and a recording that was killed reads up to there. With --force the new one\n"
     "grows as FILE.part and takes the place of the old one at its end.\n"
     "\n"
-    "Exit status: 0 done, 1 some sources could not be read, 64 usage, 65 no row and no step came\n"
-    "or the disk is full, 130 stopped while files were read (what came before is kept).";
+    "Exit status: 0 done, 1 some sources could not be read, 64 usage, 65 no row and no step came,\n"
+    "74 the recording could not be written, 130 stopped while files were read (what came before is "
+    "kept).";
 
 class RecordVerb final : public Verb {
  public:
@@ -77,11 +78,13 @@ class RecordVerb final : public Verb {
       clear();
       console.complain(text);
     };
+    bool unwritten = false;
+    options.unwritten = [&unwritten] { unwritten = true; };
     const auto answer = record_sources(*request, options, real_files(), system_clock());
     clear();
     const bool cut = !options.live && options.stop.stop_requested();
-    const ExitStatus status =
-        answer ? say(*answer, cut, options, console) : console.fail(answer.error());
+    ExitStatus status = answer ? say(*answer, cut, options, console) : console.fail(answer.error());
+    if (unwritten) status = ExitStatus::storage;
     return cut ? ExitStatus::interrupted : status;
   }
 

@@ -89,7 +89,10 @@ class ShapeVerb final : public Verb {
       const std::string line =
           answer->report.findings.empty() ? "" : answer->report.findings.front().summary;
       const Status written = real_files().write_atomic(svg_, render_svg(answer->plots, line));
-      if (!written) return console.fail(written.error());
+      if (!written) {
+        console.complain(written.error().context);
+        return ExitStatus::storage;
+      }
     }
     const ExitStatus status = console.answer(answer->report);
     if (console.json() || !console.terminal()) return status;

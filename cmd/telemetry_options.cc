@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "edge/config/calibration_file.h"
 
@@ -86,6 +88,9 @@ Result<TriageRequest> TelemetryOptions::request() const {
                       "which telemetry? Give files, - for standard input, or see "
                       "`muster triage --print-sampler`");
   }
+  const auto dashes = std::count(sources_.begin(), sources_.end(), "-") +
+                      std::count(steps_.begin(), steps_.end(), "-");
+  if (dashes > 1) return make_error(Errc::invalid_input, "- twice: standard input is read once");
   auto columns = parse_columns(columns_);
   if (!columns) return columns.error();
   out.sources = sources_;

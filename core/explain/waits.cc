@@ -160,27 +160,31 @@ bool judge_work(const Scene& scene, const Waits& waits, std::vector<Claim>& clai
 // ---- Training that had ended -----------------------------------------------------------------
 
 bool judge_finished(const Scene& scene, const Waits& waits, std::vector<Claim>& claims) {
-  std::optional<std::size_t> end;
+  bool ended = false;
+  std::size_t end = 0;
   for (const std::size_t i : scene.sorted()) {
     const std::string& rule = scene.event(i).rule;
-    if (rule == "progress:finished") end = i;
-    if (rule == "progress:restarted" && end && scene.clock().before(*end, i)) end.reset();
+    if (rule == "progress:finished") {
+      ended = true;
+      end = i;
+    }
+    if (rule == "progress:restarted" && ended && scene.clock().before(end, i)) ended = false;
   }
-  if (!end) return false;
+  if (!ended) return false;
   std::vector<std::size_t> after;
   for (Claim& claim : claims) {
     // A part that fails does so whether or not the training had ended.
     const bool own = layer_of(claim.cause) == Layer::hardware || claim.events.empty();
     if (own || claim.follows || claim.severity < Severity::warning) continue;
-    if (!scene.clock().before(*end, claim.events.front())) continue;
+    if (!scene.clock().before(end, claim.events.front())) continue;
     claim.follows = true;
     after.push_back(claim.events.front());
   }
-  const bool waited = !waits.events.empty() && scene.clock().before(*end, waits.events.front());
+  const bool waited = !waits.events.empty() && scene.clock().before(end, waits.events.front());
   if (!waited && after.empty()) return false;
   Claim claim = wait_claim(scene, waits, Cause::timeout_after_completion);
   if (!waited) claim.events = after;
-  claim.events.insert(claim.events.begin(), *end);
+  claim.events.insert(claim.events.begin(), end);
   claim.confidence = Confidence::high;
   claim.what = waited ? "training had ended before the time-out: no result is lost"
                       : "training had ended before the error: no result is lost";

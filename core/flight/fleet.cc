@@ -55,6 +55,14 @@ const FlightGroup* group_without(const FlightDump& dump) {
   return nullptr;
 }
 
+// Of two dumps of one rank. JSON holds no stacks, and may be written a moment after its pickle.
+bool is_better(const FlightDump& dump, const FlightDump& than) {
+  if (same_ring(dump, than) && dump.frames.empty() != than.frames.empty()) {
+    return !dump.frames.empty();
+  }
+  return newest_stamp(dump) > newest_stamp(than);
+}
+
 // The description may be missing on some ranks; name and members are the group.
 std::string group_identity(const FlightGroup& group) {
   std::string key = group.name + '\0';
@@ -381,7 +389,8 @@ void FlightFleet::find_missing(std::span<const std::int32_t> heard_of) {
       group.ranks.insert(group.ranks.end(), missing.begin(), missing.end());
       std::sort(group.ranks.begin(), group.ranks.end());
     }
-    if (missing.empty()) notes_.push_back("these dumps do not tell how many ranks there are");
+    size_told_ = !missing.empty();
+    if (!size_told_) notes_.push_back("these dumps do not tell how many ranks there are");
   }
   for (const FleetGroup& group : groups_) {
     for (const std::int32_t rank : group.ranks) {
@@ -393,6 +402,7 @@ void FlightFleet::find_missing(std::span<const std::int32_t> heard_of) {
 
 std::vector<const FlightDump*> FlightFleet::choose(std::span<const FlightDump> dumps) {
   std::size_t left_out = 0;
+  std::vector<std::string> second;
   const auto leave_out = [&](std::string why) {
     if (++left_out <= limits::kNotesOfLog) notes_.push_back(std::move(why));
   };
@@ -420,10 +430,16 @@ std::vector<const FlightDump*> FlightFleet::choose(std::span<const FlightDump> d
       place = &dump;
       continue;
     }
-    const bool later = newest_stamp(dump) > newest_stamp(*place);
-    leave_out(fmt::format("rank {} has two dumps; {} is older and left out", *dump.rank,
-                          later ? place->source : dump.source));
-    if (later) place = &dump;
+    const bool better = is_better(dump, *place);
+    second.push_back((better ? place : &dump)->source);
+    if (better) place = &dump;
+  }
+  if (!second.empty()) {
+    notes_.push_back(
+        fmt::format("{} left out, of ranks with two: the newer counts, of equal ones "
+                    "the one with stacks ({}{})",
+                    second.size() == 1 ? "1 dump" : fmt::format("{} dumps", second.size()),
+                    second.front(), second.size() > 1 ? " and others" : ""));
   }
   if (left_out > limits::kNotesOfLog) {
     notes_.push_back(fmt::format("and {} more dumps are left out", left_out - limits::kNotesOfLog));

@@ -140,6 +140,8 @@ class FlightFleet {
   const FlightRank* find(std::int32_t rank) const;
   // Members of all groups without a dump.
   const std::vector<std::int32_t>& missing() const { return missing_; }
+  // Whether the ranks of the job are known: by members that dumps tell, or by a gap.
+  bool size_told() const { return size_told_; }
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
@@ -152,6 +154,7 @@ class FlightFleet {
   std::vector<FlightRank> ranks_;  // by rank
   std::vector<FleetGroup> groups_;
   std::vector<std::int32_t> missing_;
+  bool size_told_ = true;
   std::vector<std::string> notes_;
 };
 

@@ -24,6 +24,7 @@ FlightCoverage coverage_of(const FlightFleet& fleet) {
   std::set<std::string> versions;
   std::vector<std::int64_t> lengths;
   coverage.missing = fleet.missing();
+  coverage.size_told = fleet.size_told();
   coverage.expected = fleet.ranks().size() + fleet.missing().size();
   for (const FlightRank& rank : fleet.ranks()) {
     const FlightDump& dump = rank.dump();

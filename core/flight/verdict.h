@@ -69,6 +69,7 @@ struct FlightVerdict {
 // What was there to judge from.
 struct FlightCoverage {
   std::size_t expected = 0;           // ranks of all groups together
+  bool size_told = true;              // how many ranks the job has is known
   std::vector<std::int32_t> missing;  // members without a dump
   std::vector<std::int32_t> cut;      // ranks whose dump ends in the middle
   std::size_t entries = 0;

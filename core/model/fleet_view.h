@@ -85,8 +85,9 @@ struct PhaseSegment {
 };
 
 struct FleetView {
-  WallTime at{};      // of the newest value
-  Duration behind{};  // the clock of a live look less `at`; zero for files that are read once
+  WallTime at{};         // of the newest value
+  bool undated = false;  // the rows carry no time: `at` only orders them, and no segments are told
+  Duration behind{};     // the clock of a live look less `at`; zero for files that are read once
   Phase phase = Phase::unknown;
   Shape shape = Shape::none;
   Duration phase_for{};

@@ -308,20 +308,29 @@ bool is_kernel_line(std::string_view line) {
          inside.find_first_not_of("0123456789.") == std::string_view::npos;
 }
 
+// Transformers without its bar: rows of loss that name no step, for many pages.
+bool is_trainer_line(std::string_view line) {
+  const std::string_view body = progress::parse_line_head(line).body;
+  return body.starts_with("{'loss': ") || body.starts_with("***** Running training *****");
+}
+
 }  // namespace
 
 bool looks_like_progress(std::string_view head) {
   head = head.substr(0, kHeadBytes);
   std::size_t lines = 0, kernel = 0;
+  bool trainer = false;
   LineSplitter splitter;
   const auto count = [&](std::string_view line, std::uint64_t) {
     if (line.empty()) return;
     ++lines;
     if (is_kernel_line(line)) ++kernel;
+    trainer = trainer || is_trainer_line(line);
   };
   splitter.feed(head, count);
   splitter.finish(count);
   if (kernel * 2 > lines) return false;
+  if (trainer) return true;
   ProgressDecoder decoder;
   Witness witness;
   decoder.feed(head, witness);

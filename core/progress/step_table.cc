@@ -259,11 +259,12 @@ bool looks_like_step_table(std::string_view head) {
   if (heading.find(separator) == std::string_view::npos) return false;
   const Layout layout = bind_columns(heading, {});
   if (layout.columns.size() < 2 || !layout.measures()) return false;
-  // Names, not values: a line of a log has numbers.
+  // Names, not values: a line of a log has numbers, or a time with a comma in front.
   std::vector<std::string_view> cells;
   split_row(heading, separator, cells);
   return std::none_of(cells.begin(), cells.end(), [](std::string_view cell) {
     return cell.size() > 64 || parse_double(cell).has_value() ||
+           (!cell.empty() && cell.front() >= '0' && cell.front() <= '9') ||
            cell.find(": ") != std::string_view::npos || cell.find('=') != std::string_view::npos;
   });
 }

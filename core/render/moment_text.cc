@@ -13,6 +13,7 @@ constexpr Duration kOld = std::chrono::minutes(2);
 }  // namespace
 
 std::string moment_text(const FleetView& view) {
+  if (view.undated) return "time unknown";
   const std::string clock = format_clock(view.at) + " UTC";
   if (view.behind <= kOld) return clock;
   return fmt::format("RECORDED {} {}, {} ago", format_rfc3339(view.at).substr(0, 10), clock,

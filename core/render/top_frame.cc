@@ -7,6 +7,7 @@
 #include <set>
 #include <string_view>
 
+#include "base/text.h"
 #include "base/timestamp.h"
 #include "core/render/cells.h"
 #include "core/render/moment_text.h"
@@ -17,6 +18,7 @@ namespace {
 
 constexpr std::size_t kLeastColumns = 40, kLeastRows = 8;
 constexpr std::size_t kAroundTable = 5;  // run, phase, finding, names of the columns, keys
+constexpr std::size_t kMoreOfFinding = 3;
 
 std::string upper(std::string_view text) {
   std::string out(text);
@@ -64,23 +66,51 @@ FrameLine phase_line(const FleetView& view, std::size_t columns) {
   return line_of(text, columns, phase.size(), phase_style(view.phase));
 }
 
-FrameLine finding_line(const Report& report, std::size_t columns) {
+// The same word as in the report: what is not sure is no alarm.
+bool is_unsure(const Finding& f) {
+  return f.confidence == Confidence::low && f.severity >= Severity::warning;
+}
+
+// The first line of what is told, with its word in its style; nothing is cut here.
+struct Told {
+  std::string text;
+  std::size_t styled;
+  FrameStyle style;
+};
+
+Told told_of(const Report& report) {
   const std::size_t blind = report.blind.size();
   const std::string unread =
       blind == 0 ? "" : fmt::format("{} source{} blind", blind, blind == 1 ? "" : "s");
-  const auto worst =
-      std::max_element(report.findings.begin(), report.findings.end(),
-                       [](const Finding& a, const Finding& b) { return a.severity < b.severity; });
-  if (worst == report.findings.end()) {
-    if (blind == 0) return line_of("OK  nothing wrong", columns, 2, FrameStyle::good);
-    return line_of("UNKNOWN  " + unread + ": " + report.blind.front().source + ": " +
-                       report.blind.front().reason,
-                   columns, 7, FrameStyle::warning);
+  if (report.findings.empty()) {
+    if (blind == 0) return {"OK  nothing wrong", 2, FrameStyle::good};
+    return {"UNKNOWN  " + unread + ": " + report.blind.front().source + ": " +
+                report.blind.front().reason,
+            7, FrameStyle::warning};
   }
-  const std::string word = upper(severity_name(worst->severity));
+  std::vector<Finding> findings = report.findings;
+  sort_findings(findings);
+  const Finding& worst = findings.front();
+  const std::string word = is_unsure(worst) ? "UNSURE" : upper(severity_name(worst.severity));
   const std::string mark = blind == 0 ? "" : " (" + unread + ")";
-  return line_of(word + mark + "  " + worst->summary, columns, word.size(),
-                 severity_style(worst->severity));
+  return {word + mark + "  " + worst.summary, word.size(),
+          is_unsure(worst) ? FrameStyle::notice : severity_style(worst.severity)};
+}
+
+// Broken at blanks on up to `more` further lines; the last one is cut.
+std::vector<FrameLine> finding_lines(const Report& report, std::size_t columns, std::size_t more) {
+  const Told told = told_of(report);
+  std::vector<FrameLine> lines;
+  std::string rest = escape_controls(told.text);
+  while (lines.size() < more && rest.size() > columns) {
+    const std::size_t end = rest.rfind(' ', columns);
+    if (end == std::string::npos || end < columns / 2) break;
+    lines.push_back(line_of(rest.substr(0, end), columns, 0, {}));
+    rest = "  " + rest.substr(end + 1);
+  }
+  lines.push_back(line_of(rest, columns, 0, {}));
+  lines.front().spans = {{0, std::min(told.styled, lines.front().text.size()), told.style}};
+  return lines;
 }
 
 FrameLine key_line(const TopState& state, std::size_t shown, std::size_t all, std::size_t scroll) {
@@ -118,14 +148,20 @@ TopFrame render_top(const FleetView& view, const Report& report, const TopState&
     return small;
   }
   if (state.help) return help_frame(state);
-  const std::size_t room = state.rows - kAroundTable;
+  // The finding goes on below where the table leaves room.
+  const std::size_t used = kAroundTable + view.gpus.size();
+  const std::size_t spare = state.rows > used ? state.rows - used : 0;
+  const std::vector<FrameLine> told =
+      finding_lines(report, state.columns, std::min(kMoreOfFinding, spare));
+  const std::size_t room = state.rows - kAroundTable - (told.size() - 1);
   const TopTable table = make_top_table(view, state.sort, state.columns, room);
   TopFrame frame;
   frame.scroll_max = table.rows.size() > room ? table.rows.size() - room : 0;
   const std::size_t first = std::min(state.scroll, frame.scroll_max);
   const std::size_t shown = std::min(room, table.rows.size());
-  frame.lines = {run_line(view, state), phase_line(view, state.columns),
-                 finding_line(report, state.columns), table.head};
+  frame.lines = {run_line(view, state), phase_line(view, state.columns)};
+  frame.lines.insert(frame.lines.end(), told.begin(), told.end());
+  frame.lines.push_back(table.head);
   frame.lines.back().spans = {{0, frame.lines.back().text.size(), FrameStyle::title}};
   for (std::size_t i = 0; i < shown; ++i) frame.lines.push_back(table.rows[first + i]);
   frame.lines.push_back(key_line(state, shown, table.rows.size(), first));

@@ -166,11 +166,39 @@ TEST(TopFrame, TheWorstFindingAndBlindnessAreOneLine) {
   mild.severity = Severity::info;
   mild.summary = "mild";
   bad.severity = Severity::critical;
+  bad.confidence = Confidence::medium;
   bad.summary = "n1/3 hangs\nsince 14:00";
   report.findings = {mild, bad};
   const TopFrame frame = render_top({}, report, {});
   EXPECT_EQ(frame.lines[2].text, "CRITICAL (1 source blind)  n1/3 hangs\\nsince 14:00");
   EXPECT_EQ(frame.lines[2].spans.front(), (StyleSpan{0, 8, FrameStyle::alarm}));
+}
+
+// As in the report of triage, and told whole where the table leaves room.
+TEST(TopFrame, AHintIsUnsureAndGoesOnBelow) {
+  Report report;
+  Finding hint;
+  hint.severity = Severity::critical;
+  hint.confidence = Confidence::low;
+  hint.summary =
+      "n4/2 at 0 %, the other 7 spin; power floor for 4 min 05 s: limit 2 min 00 s, no "
+      "healthy wait is known; a hint only: a save looks the same";
+  report.findings = {hint};
+  const TopFrame frame = render_top({}, report, {});
+  EXPECT_EQ(frame.lines[2].spans.front(), (StyleSpan{0, 6, FrameStyle::notice}));
+  EXPECT_EQ(frame.lines[2].text.substr(0, 14), "UNSURE  n4/2 a");
+  const std::string all = text_of(frame);
+  EXPECT_NE(all.find("a save looks the same\n"), std::string::npos) << all;
+  EXPECT_EQ(all.find('~'), std::string::npos) << all;
+  expect_fits(frame, {});
+  const TopFrame low = render_top(fleet(1, 8), report, {80, 13});
+  EXPECT_NE(low.lines[2].text.find('~'), std::string::npos);
+  Finding sure;
+  sure.severity = Severity::warning;
+  sure.confidence = Confidence::high;
+  sure.summary = "a link went down";
+  report.findings.push_back(sure);
+  EXPECT_EQ(render_top({}, report, {}).lines[2].text, "WARNING  a link went down");
 }
 
 TEST(TopFrame, HostileTextAndNumbersFitInEveryWindow) {

@@ -219,6 +219,10 @@ std::optional<WallTime> Triage::newest() const {
   return state_->newest;
 }
 
+void Triage::forget_times() {
+  state_->undated = true;
+}
+
 std::vector<Finding> Triage::doubts() const {
   const Report end = report(state_->newest.value_or(WallTime{}));
   std::vector<Finding> out = state_->hangs;
@@ -238,9 +242,16 @@ Report Triage::report(WallTime now) const {
   Report report;
   report.verb = "triage";
   add_missing_findings(t, now, report);
-  add_wait_findings(t, report);
-  add_silence_findings(t, report);
+  if (t.undated) {
+    add_undated_wait(t, report);
+  } else {
+    add_wait_findings(t, report);
+    add_silence_findings(t, report);
+  }
   add_health_findings(t, report);
+  if (t.undated) {
+    for (Finding& f : report.findings) f.since.reset();
+  }
   if (t.ticks > 0) report.notes.push_back(phase_shares(t));
   sort_findings(report.findings);
   return report;

@@ -79,6 +79,10 @@ class Triage : public ProgressSink {
   void step(const StepRecord& record) override;
   void event(const ProgressEvent& event) override;
 
+  // The rows had an order and no time, so that what stood in for it must not be told: no duration,
+  // no `since`, and nothing that needs one. Call after the last row.
+  void forget_times();
+
   // The verdict as of `now`: the time of the newest row for a file, the wall clock for a live
   // source (values then grow old).
   Report report(WallTime now) const;
@@ -88,7 +92,7 @@ class Triage : public ProgressSink {
   Result<Calibration> calibrate(std::string_view source_name) const;
 
   // What a known-good run does not do, with options.learn: the waits that report() would have
-  // called a hang while they lasted, at medium confidence or more, each as it was last; then what
+  // called a hang while they lasted, hints too, each as it was last; then what
   // else is critical at the end. The first limits::kFindingsNamed of them.
   std::vector<Finding> doubts() const;
 

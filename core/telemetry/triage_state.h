@@ -65,6 +65,7 @@ struct TriageState {
   WallTime tick_at{};
   std::uint64_t ticks = 0;
   bool tick_open = false;
+  bool undated = false;           // Triage::forget_times
   TickVerdict tick;               // the newest judged tick
   std::vector<TickInput> inputs;  // of that tick; kept to avoid allocation
   std::deque<PhaseSegment> closed_segments;
@@ -144,6 +145,7 @@ void remember_hang(TriageState& s);
 
 // Findings (triage_wait.cc, triage_silence.cc, triage_health.cc, triage_missing.cc).
 void add_wait_findings(const TriageState& s, Report& report);
+void add_undated_wait(const TriageState& s, Report& report);  // instead, where times are unknown
 void add_silence_findings(const TriageState& s, Report& report);
 void add_health_findings(const TriageState& s, Report& report);
 void add_missing_findings(const TriageState& s, WallTime now, Report& report);

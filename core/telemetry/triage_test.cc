@@ -331,6 +331,14 @@ const Row kRows[] = {
        r.apart(700, 3);
      },
      "critical high collective_hang rank:3"},
+    {"rank 0 apart for a moment, the log shows no save",
+     {},
+     [](auto& r) { r.compute(300), r.log_step(5, 99), r.save(40); },
+     "ok medium checkpoint_in_progress"},
+    {"rank 0 apart for minutes, the log shows no save",
+     {},
+     [](auto& r) { r.compute(300), r.log_step(5, 99), r.save(200); },
+     "warning low undetermined"},
     {"rank 0 apart at the start, the log shows no save",
      {},
      [](auto& r) { r.log_event(ProgressKind::epoch_end), r.save(1500); },
@@ -469,6 +477,30 @@ TEST(Triage, ASaveOfOneSampleHasNoLength) {
       << report.findings[0].summary;
   run.save(2);
   EXPECT_TRUE(run.report().findings[0].summary.starts_with("save in progress for 2"));
+}
+
+// Lines without a fraction: a save that begins and ends in one second tells no length.
+TEST(Triage, ASaveOfNoLengthIsNoKnownWait) {
+  Triage triage({});
+  SimulatedRun run({}, triage);
+  run.compute(120), run.log_step(4, 99);
+  run.log_event(ProgressKind::save_begin), run.log_event(ProgressKind::save_end);
+  run.compute(120), run.apart(45, 2);
+  const std::string summary = run.report().findings.at(0).summary;
+  EXPECT_NE(summary.find("no healthy wait is known"), std::string::npos) << summary;
+}
+
+TEST(Triage, RowsWithoutATimeTellNoDuration) {
+  Triage triage({});
+  SimulatedRun run({}, triage);
+  run.compute(60), run.apart(650, 3);
+  ASSERT_TRUE(run.report().findings.at(0).since.has_value());
+  triage.forget_times();
+  const Report report = run.report();
+  ASSERT_EQ(answer(report), "warning low undetermined unknown:");
+  EXPECT_FALSE(report.findings[0].since.has_value());
+  EXPECT_NE(report.findings[0].summary.find("for how long is not known"), std::string::npos);
+  EXPECT_TRUE(triage.view({}).segments.empty());
 }
 
 TEST(Triage, TwoSamplesRuleFiresAtOnceOnOneRankApart) {

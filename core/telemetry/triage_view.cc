@@ -74,13 +74,14 @@ FleetView Triage::view(WallTime now) const {
   if (s.tick_open) close_tick(s);
   FleetView v;
   v.at = s.newest.value_or(now);
+  v.undated = s.undated;
   v.phase = phase_now(s);
   v.shape = s.tick.shape;
   v.step = s.steps.last_step;
   v.target_step = s.steps.target_step;
   v.bands_source = bands_source(s);
-  v.segments.assign(s.closed_segments.begin(), s.closed_segments.end());
-  if (s.segment) {
+  if (!s.undated) v.segments.assign(s.closed_segments.begin(), s.closed_segments.end());
+  if (s.segment && !s.undated) {
     PhaseSegment open = s.segment->segment;
     if (const auto w = s.segment->power_w.quantile()) open.power_w_median = Reading::of(*w);
     if (const auto u = s.segment->util_percent.quantile()) {

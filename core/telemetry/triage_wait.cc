@@ -274,6 +274,27 @@ Finding long_save_finding(const TriageState& s, const Wait& w, const WaitLimit& 
   return f;
 }
 
+// A log is there and shows no save, for longer than this run's saves that it did not show either.
+bool is_unsaid_save(const TriageState& s, const Wait& w, const WaitLimit& limit) {
+  return shows_no_save(s, w) &&
+         w.length() >= std::max(s.options.min_hang, limit.known.value_or(Duration{}));
+}
+
+Finding unsaid_save_finding(const TriageState& s, const Wait& w, const WaitLimit& limit) {
+  Finding f = save_finding(s, w, limit, true);
+  f.severity = Severity::warning;
+  f.confidence = Confidence::low;
+  f.cause = Cause::undetermined;
+  f.summary = fmt::format(
+      "{} alone at 0 % for {}: a save, or rank 0 is stuck; the step log shows no save; {}",
+      w.odd ? s.label(*w.odd) : "rank 0", format_duration(w.length()), limit_text(limit));
+  add_odd_evidence(s, w, f);
+  add_step_evidence(s, f);
+  f.actions = {Action::watch, Action::collect_evidence};
+  f.next = what_decides(s);
+  return f;
+}
+
 // Nothing ran, and now some GPUs spin and others do not: the run loads, or hangs as it begins.
 Finding start_again_finding(const TriageState& s, const Wait& w, const WaitLimit& limit) {
   const bool is_long = w.length() >= kLongSave;
@@ -387,6 +408,8 @@ void add_open_wait(const TriageState& s, Report& report) {
     report.findings.push_back(start_again_finding(s, w, limit));
   } else if (is_long_save(w, limit)) {
     report.findings.push_back(long_save_finding(s, w, limit));
+  } else if (is_unsaid_save(s, w, limit) && !longer_than_saves(w, limit)) {
+    report.findings.push_back(unsaid_save_finding(s, w, limit));
   } else if (limit.saving || (w.shape == Shape::rank0_zero &&
                               !(shows_no_save(s, w) && longer_than_saves(w, limit)))) {
     report.findings.push_back(save_finding(s, w, limit, true));
@@ -540,7 +563,8 @@ WaitLimit wait_limit(const TriageState& s, const Wait& wait) {
   WaitLimit out;
   for (const auto& known :
        {s.options.calibration.longest_wait, s.waits.longest_healthy(), s.steps.longest_save}) {
-    if (known) out.known = std::max(out.known.value_or(Duration{}), *known);
+    // A save that began and ended in one second of the log tells no length.
+    if (known && *known > Duration{}) out.known = std::max(out.known.value_or(Duration{}), *known);
   }
   out.limit = s.options.min_hang;
   if (out.known) out.limit = std::max(out.limit, *out.known * 3 / 2 + 30s);
@@ -568,7 +592,6 @@ void remember_hang(TriageState& s) {
   const auto& wait = s.waits.open();
   if (!wait || !is_hang(s, *wait)) return;
   Finding f = hang_finding(s, *wait, wait_limit(s, *wait));
-  if (f.confidence == Confidence::low) return;
   if (!s.hangs.empty() && s.hangs.back().since == f.since) s.hangs.pop_back();
   if (s.hangs.size() < limits::kFindingsNamed) s.hangs.push_back(std::move(f));
 }
@@ -586,6 +609,22 @@ void add_wait_findings(const TriageState& s, Report& report) {
     }
   }
   add_save_share(s, report);
+}
+
+void add_undated_wait(const TriageState& s, Report& report) {
+  if (!s.waits.open()) return;
+  const Wait& w = *s.waits.open();
+  if (w.shape == Shape::none) return;
+  Finding f;
+  f.severity = Severity::warning;
+  f.confidence = Confidence::low;
+  f.cause = Cause::undetermined;
+  f.culprits = {{CulpritKind::unknown, ""}};
+  f.summary = fmt::format("{}; power floor ({}) in the newest {} ticks; for how long is not known",
+                          shape_text(s, w), power_text(s), w.ticks);
+  f.actions = {Action::collect_evidence, Action::watch};
+  f.next = "sample with a timestamp (muster triage --print-sampler)";
+  report.findings.push_back(std::move(f));
 }
 
 Phase phase_now(const TriageState& s) {

@@ -47,7 +47,7 @@ TEST(Record, Table) {
       {"interval", "$M record nvml -o r --interval 0; echo \"ended $?\"", "3600 seconds"},
       {"length", "$M record nvml -o r --for nan; echo \"ended $?\"", "ended 64"},
       {"there already", "echo precious > r; $M record nvml -o r; echo \"ended $?\"; cat r",
-       "r is there already; --force overwrites it\nended 65\nprecious"},
+       "r is there already; --force overwrites it\nended 74\nprecious"},
       {"no folder", "$M record nvml -o none/r; echo \"ended $?\"", "creating none/r"},
       {"a source too few", "$M record nvml gone.csv --for 0.1 -o r; echo \"ended $?\"",
        "gone.csv: No such file or directory\nmuster: 4 rows"},

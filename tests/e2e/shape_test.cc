@@ -52,7 +52,7 @@ INSTANTIATE_TEST_SUITE_P(
         UsageRow{"gpu_of_nobody", "loader.csv --params 8b --gpu Z80", 64, "known are GB300"},
         UsageRow{"no_gpus", "loader.csv --params 8b --gpu H100 --gpus 0", 64, "from 1 on"},
         UsageRow{"picture_over_its_log", "loader.csv --svg loader.csv", 64, "would overwrite"},
-        UsageRow{"picture_nowhere", "loader.csv --svg /nonexistent/x.svg", 65, "No such file"}),
+        UsageRow{"picture_nowhere", "loader.csv --svg /nonexistent/x.svg", 74, "No such file"}),
     [](const auto& row) { return std::string(row.param.name); });
 
 TEST(Shape, ReadsStandardInputAndCompressedText) {

@@ -131,6 +131,32 @@ TEST(Trace, WithoutDumpsTellsWhatToSet) {
   EXPECT_NE(next.find("TORCH_FR_BUFFER_SIZE="), std::string::npos) << next;
 }
 
+// JSON has no stacks, and is written a moment after the pickle of the same ring.
+TEST(Trace, OfTwoFormsTheOneWithStacksCounts) {
+  const TraceAnswer answer = trace({dumps() + "uneven_steps"});
+  ASSERT_FALSE(answer.report.findings.empty());
+  EXPECT_EQ(answer.report.findings.front().cause, Cause::uneven_steps) << told(answer.report);
+  EXPECT_EQ(std::count_if(answer.report.notes.begin(), answer.report.notes.end(),
+                          [](const std::string& note) {
+                            return note.starts_with("8 dumps left out, of ranks with two");
+                          }),
+            1);
+}
+
+// The newest of them is judged, and no rank of another stands in for one that left no dump.
+TEST(Trace, RunsAfterEachOtherAreNotMixed) {
+  const TraceAnswer answer = trace({dumps() + "op_mismatch", dumps() + "tp_dp_hang/pickle",
+                                    dumps() + "crash", dumps() + "hang/pickle"});
+  ASSERT_EQ(answer.report.findings.size(), 1U) << told(answer.report);
+  EXPECT_EQ(ranks_of(answer.report.findings.front()), std::vector<std::string>{"5"});
+  const auto several = std::count_if(
+      answer.report.notes.begin(), answer.report.notes.end(), [](const std::string& note) {
+        return note.starts_with("dumps of several runs: the newest is judged, ");
+      });
+  EXPECT_EQ(several, 1);
+  EXPECT_LE(answer.report.notes.size(), 4U);
+}
+
 TEST(Trace, DrawsWhoWasWhere) {
   TraceRequest request;
   request.paths = {dumps() + "uneven_steps/pickle"};

@@ -91,9 +91,34 @@ const std::vector<Row> kRows = {
      {{"a.csv", small_csv()}, {"junk.bin", junk()}, {"kern.log", kKernelLog}},
      ".",
      3,
-     {"./junk.bin", "./kern.log", "./a.csv: nvidia-smi query CSV"}},
+     {"./junk.bin", "./kern.log: this looks like a kernel log", "./a.csv: nvidia-smi query CSV"}},
     {"junk", {{"junk.bin", junk()}}, "junk.bin", 65, {"junk.bin: " + kNotKnown}},
-    {"kernel_log", {{"kern.log", kKernelLog}}, "kern.log", 65, {"kern.log: " + kNotKnown}},
+    {"kernel_log",
+     {{"kern.log", kKernelLog}},
+     "kern.log",
+     65,
+     {"kern.log: this looks like a kernel log: ask muster explain"}},
+    {"no_header",
+     {{"a.csv", "2026/11/30 06:00:00.000, 0, NVIDIA H100 80GB HBM3, 512.10, 99, 1830\n"}},
+     "a.csv",
+     65,
+     {"a.csv: no header line; sample without noheader (muster triage --print-sampler)"}},
+    {"table_of_the_tool",
+     {{"smi.txt", "Wed Feb  3 04:05:06 2027\n+----+\n| NVIDIA-SMI 575.51.03    |\n"}},
+     "smi.txt",
+     65,
+     {"smi.txt: this looks like the table of nvidia-smi: ask muster explain"}},
+    {"losses_without_steps",
+     {{"t.log", "{'loss': 3.125, 'grad_norm': 0.5, 'epoch': 0.07}\n"}},
+     "t.log",
+     3,
+     {"GPU telemetry: there is none", "t.log: step log"}},
+    {"standard_input_twice", {{"a.csv", small_csv()}}, "- - <a.csv", 64, {"- twice"}},
+    {"nobody_answers",
+     {},
+     "--for 0.2 http://127.0.0.1:1/metrics",
+     65,
+     {"http://127.0.0.1:1/metrics: ", "efused"}},
     {"empty_standard_input", {}, "- </dev/null", 65, {"-: empty"}},
     {"standard_input", {{"a.csv", small_csv()}}, "- <a.csv", 0, {"-: nvidia-smi query CSV"}},
     {"two_hosts",
@@ -175,6 +200,16 @@ const std::vector<Row> kRows = {
      "a.csv",
      3,
      {"rows name no GPU: they were numbered"}},
+    {"no_time",
+     {{"a.csv",
+       "index, name, power.limit [W], power.draw [W], utilization.gpu [%]\n"
+       "0, NVIDIA H100 80GB HBM3, 700, 131.00 W, 100 %\n"
+       "1, NVIDIA H100 80GB HBM3, 700, 118.00 W, 0 %\n"}},
+     "a.csv",
+     3,
+     {"a.csv: rows carry no time: no duration can be told; add timestamp to\n"
+      "          --query-gpu",
+      "time unknown"}},
     {"no_power",
      {{"a.csv", small_csv("[N/A]")}},
      "a.csv",
@@ -281,8 +316,11 @@ TEST(TriageCommand, OutputThatCannotBeWrittenIsNotAnAnswer) {
   const std::string command = kMuster + " triage " + shell_word(folder.write("a.csv", small_csv()));
   for (const char* target : {">&-", ">/dev/full"}) {
     const auto run = run_shell(command + " " + target);
-    EXPECT_EQ(run.status, 70) << target << run.output;
+    EXPECT_EQ(run.status, 74) << target << run.output;
     EXPECT_NE(run.output.find("standard output could not be written"), std::string::npos) << target;
+  }
+  for (const char* verb : {"findings", "findings --json", "triage --print-sampler"}) {
+    EXPECT_EQ(run_shell(kMuster + " " + verb + " >/dev/full").status, 74) << verb;
   }
   const auto run = run_shell(command + " | head -1");
   EXPECT_EQ(run.status, 0);

@@ -40,6 +40,8 @@ const Row kRows[] = {
     {"far_option", "trace --frobnicate", 64, "trace has no option --frobnicate\n"},
     {"option_of_two_words", "config check --jsn", 64, "config check has no option --jsn; did"},
     {"word_too_many", "findings foo", 64, "findings takes no word 'foo'\n"},
+    {"findings_as_json", "findings --json", 0,
+     "{\"schema\":\"muster.findings/1\",\"causes\":[{\"cause\":\"collective_hang\""},
     {"calibrate_live", "calibrate nvml", 64,
      "nvml is a live source; calibrate learns from a recording of it: muster record nvml --for"},
     {"calibrate_live_page", "calibrate n1=http://n1:9400/metrics", 64, "is a live source; calib"},
