@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "base/limits.h"
 #include "base/text.h"
+#include "core/site/host_list.h"
 
 namespace muster {
 namespace {
@@ -114,6 +114,17 @@ void SiteText::add(std::size_t index, SiteValue value, std::string_view host) {
   fact.line = index + 1;
   fact.text = std::string(trim(lines_[index]).substr(0, limits::kEvidenceChars));
   facts_.push_back(std::move(fact));
+}
+
+std::vector<std::string> SiteText::hosts_of(std::string_view list) {
+  if (hosts_left_ == 0) return {};
+  std::vector<std::string> out = expand_host_list(list);
+  if (out.size() > hosts_left_) {
+    hosts_left_ = 0;
+    return {};
+  }
+  hosts_left_ -= out.size();
+  return out;
 }
 
 std::size_t SiteText::open_lines() const {
