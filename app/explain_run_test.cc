@@ -18,8 +18,8 @@ namespace {
 std::string timeout_of(int rank, const std::string& clock) {
   return fmt::format(
       "[rank{}]:[E801 {}.118203377 ProcessGroupNCCL.cpp:629] [Rank {}] Watchdog caught collective "
-      "operation timeout: WorkNCCL(SeqNum=8124, OpType=ALLREDUCE, NumelIn=64, NumelOut=64, "
-      "Timeout(ms)=600000) ran for 600012 milliseconds before timing out.\n",
+      "operation timeout: WorkNCCL(SeqNum=3907, OpType=ALLREDUCE, NumelIn=64, NumelOut=64, "
+      "Timeout(ms)=600000) ran for 600047 milliseconds before timing out.\n",
       rank, clock, rank);
 }
 

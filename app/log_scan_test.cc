@@ -55,7 +55,7 @@ std::string told(const ScannedLog& log) {
 
 #define TIMEOUT                                                                         \
   "Watchdog caught collective operation timeout: WorkNCCL(SeqNum=8, OpType=ALLREDUCE, " \
-  "Timeout(ms)=600000) ran for 600012 milliseconds before timing out."
+  "Timeout(ms)=600000) ran for 600047 milliseconds before timing out."
 #define XID "NVRM: Xid (PCI:0000:1b:00): 79, pid=1, GPU has fallen off the bus."
 
 struct Row {

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <deque>
 #include <memory>
-#include <set>
 #include <span>
 #include <utility>
 
 #include "app/input_stream.h"
+#include "app/path_walk.h"
 #include "base/limits.h"
 #include "base/line_splitter.h"
 #include "core/progress/event_file.h"
@@ -20,49 +20,6 @@ namespace muster {
 namespace {
 
 constexpr std::size_t kChunkBytes = 256 * 1024;
-
-// ---- which files -------------------------------------------------------------------------------
-
-class Walk {
- public:
-  Walk(Files& files, ShapeInput& out) : files_(files), out_(out) {}
-
-  void path(const std::string& path, std::size_t depth = 0) {
-    if (path == "-") return add(path);
-    const auto info = files_.stat(path);
-    if (!info) return fail(path, info.error());
-    if (info->type != FileInfo::Type::folder) return add(path);
-    if (depth > 0 && info->link) return;
-    if (depth >= limits::kFolderDepth) {
-      out_.blind.push_back({path, "folders inside folders: too deep, not read", true});
-      return;
-    }
-    const auto names = files_.list(path);
-    if (!names) return fail(path, names.error());
-    for (const std::string& name : *names) {
-      const std::string inner = path.ends_with('/') ? path + name : path + "/" + name;
-      const auto type = files_.stat(inner);
-      if (type && type->link) continue;
-      this->path(inner, depth + 1);
-    }
-  }
-
-  std::vector<std::string> found;
-  std::optional<Error> failure;  // the first
-
- private:
-  void fail(const std::string& path, const Error& error) {
-    if (!failure) failure = error;
-    out_.blind.push_back({path, error.context, true});
-  }
-  void add(const std::string& path) {
-    if (found.size() < limits::kFolderFiles && known_.insert(path).second) found.push_back(path);
-  }
-
-  Files& files_;
-  ShapeInput& out_;
-  std::set<std::string> known_;
-};
 
 // ---- one file ----------------------------------------------------------------------------------
 
@@ -243,19 +200,22 @@ void join_attempts(std::vector<Series>& series, std::vector<std::string>& notes)
 Result<ShapeInput> read_shape_inputs(const std::vector<std::string>& paths,
                                      const ShapeInputOptions& options, Files& files) {
   ShapeInput out;
-  Walk walk(files, out);
+  PathWalk walk(files);
   for (const std::string& path : paths) walk.path(path);
+  walk.finish();
+  out.blind = std::move(walk.blind);
+  out.notes = std::move(walk.notes);
   Reader reader(files, options, out);
   std::optional<Error> failure = walk.failure;
   std::size_t failed = 0;
-  for (const std::string& path : walk.found) {
-    const Status read = reader.read(path);
+  for (const PathWalk::Item& item : walk.items) {
+    const Status read = reader.read(item.path);
     if (read) continue;
     ++failed;
     if (!failure) failure = read.error();
-    out.blind.push_back({path, read.error().context, true});
+    out.blind.push_back({item.path, read.error().context, true});
   }
-  if (failure && failed == walk.found.size()) return *failure;
+  if (failure && failed == walk.items.size()) return *failure;
   join_attempts(reader.series, out.notes);
   for (Series& one : reader.series) {
     shape::Curve curve = one.builder.finish(one.source, out.around.restart_steps);

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "tests/support/memory_files.h"
+#include "tests/support/shell.h"
 
 namespace muster {
 namespace {
@@ -399,6 +400,21 @@ TEST(ShapeInput, AStartThatHangs) {
   const ShapeAnswer answer = shape_of(files, {"start.log"});
   ASSERT_EQ(answer.report.findings.size(), 1u);
   EXPECT_EQ(answer.report.findings[0].culprits[0].id, "2");
+}
+
+// A pipe without a writer would hold the reading for ever.
+TEST(ShapeInput, PipesAndLinksInAFolderAreToldNotRead) {
+  const testing_support::TemporaryFolder folder;
+  folder.write("a.csv", table(60, 2));
+  const std::string root = testing_support::shell_word(folder.path());
+  ASSERT_EQ(
+      testing_support::run_shell("cd " + root + " && mkfifo b.log && ln -s a.csv c.csv").status, 0);
+  const auto input = read_shape_inputs({folder.path()}, {}, real_files());
+  ASSERT_TRUE(input);
+  ASSERT_EQ(input->curves.size(), 1u);
+  ASSERT_EQ(input->notes.size(), 2u);
+  EXPECT_NE(input->notes[0].find("b.log: a pipe"), std::string::npos) << input->notes[0];
+  EXPECT_NE(input->notes[1].find("c.csv: a link"), std::string::npos) << input->notes[1];
 }
 
 }  // namespace

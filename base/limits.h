@@ -70,6 +70,8 @@ inline constexpr std::size_t kSiteLines = 65536;
 inline constexpr std::size_t kSiteFacts = 65536;
 // Hosts that one bracketed list stands for, records of a data file that are named one by one.
 inline constexpr std::size_t kSiteHosts = 16384;
+// Hosts that all lists of one document stand for: 1024 jobs of 512 hosts, 130 MiB at worst.
+inline constexpr std::size_t kSiteHostsOfDocument = 32 * kSiteHosts;
 inline constexpr std::size_t kSiteBadRecords = 64;
 // Bytes read from one HTTP answer.
 inline constexpr std::size_t kHttpBodyBytes = 64 * 1024 * 1024;

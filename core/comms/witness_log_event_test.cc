@@ -52,9 +52,9 @@ TEST(WitnessLogEvent, Table) {
        "[rank1]:[E801 11:28:40.118203377 ProcessGroupNCCL.cpp:629] [Rank 1] Watchdog caught "
        "collective operation timeout: WorkNCCL(SeqNum=8, OpType=ALLREDUCE, NumelIn=64, "
        "NumelOut=64, "
-       "Timeout(ms)=600000) ran for 600012 milliseconds before timing out.",
+       "Timeout(ms)=600000) ran for 600047 milliseconds before timing out.",
        "collective_timeout collective_hang cascade rank=1 seq=8 op=ALLREDUCE timeout_ms=600000 "
-       "ran_ms=600012 numel_in=64 @2026-08-01T11:28:40Z"},
+       "ran_ms=600047 numel_in=64 @2026-08-01T11:28:40Z"},
       {"a time with a zone",
        "2026-08-01T10:00:00Z [rank1]: torch.cuda.OutOfMemoryError: CUDA out of memory. Tried",
        "gpu_oom gpu_oom root rank=1 @2026-08-01T10:00:00Zz"},

@@ -289,7 +289,7 @@ void one_memory_fault(const Scene&, std::vector<Claim>& claims) {
 
 // ---- Driver and fabric -----------------------------------------------------------------------
 
-// "550.144" tells less than "550.144.03" and agrees with it.
+// "535.216" tells less than "535.216.03" and agrees with it.
 bool versions_agree(std::string_view a, std::string_view b) {
   const auto left = split(a, '.'), right = split(b, '.');
   for (std::size_t i = 0; i < std::min(left.size(), right.size()); ++i) {

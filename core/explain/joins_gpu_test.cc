@@ -35,46 +35,46 @@ TEST(GpuJoins, GpusThatAreLost) {
   run({
       {"corrected errors alone",
        [](Pile& p) {
-         port_error(p, "0000:00:03.0");
-         p.fact(PciBridge{"0000:00:03.0", "0000:04:00.0", "GP102"});
+         port_error(p, "0000:5d:01.0");
+         p.fact(PciBridge{"0000:5d:01.0", "0000:5e:00.0", "AD102"});
        },
        "", ""},
-      {"no handle, no errors", [](Pile& p) { lost(p, "0000:04:00.0"); }, "gpu_fell_off_bus",
-       "gpu:0000:04:00.0", kCritical, kMedium, kMedium},
+      {"no handle, no errors", [](Pile& p) { lost(p, "0000:5e:00.0"); }, "gpu_fell_off_bus",
+       "gpu:0000:5e:00.0", kCritical, kMedium, kMedium},
       {"errors of the port of another",
        [](Pile& p) {
-         lost(p, "0000:04:00.0");
-         port_error(p, "0000:00:04.0");
-         p.fact(PciBridge{"0000:00:03.0", "0000:04:00.0", "GP102"});
-         p.fact(PciBridge{"0000:00:04.0", "0000:05:00.0", "NIC"});
+         lost(p, "0000:5e:00.0");
+         port_error(p, "0000:5d:03.0");
+         p.fact(PciBridge{"0000:5d:01.0", "0000:5e:00.0", "AD102"});
+         p.fact(PciBridge{"0000:5d:03.0", "0000:05:00.0", "NIC"});
        },
-       "gpu_fell_off_bus", "gpu:0000:04:00.0", kCritical, kMedium, kMedium},
+       "gpu_fell_off_bus", "gpu:0000:5e:00.0", kCritical, kMedium, kMedium},
       {"errors of its port",
        [](Pile& p) {
-         lost(p, "00000000:04:00.0");
-         port_error(p, "0000:00:03.0");
-         p.fact(PciBridge{"0000:00:03.0", "0000:04:00.0", "GP102"});
+         lost(p, "00000000:5e:00.0");
+         port_error(p, "0000:5d:01.0");
+         p.fact(PciBridge{"0000:5d:01.0", "0000:5e:00.0", "AD102"});
          p.cascade("gloo timed out");
        },
-       "gpu_fell_off_bus", "gpu:0000:04:00.0", kCritical, kHigh},
+       "gpu_fell_off_bus", "gpu:0000:5e:00.0", kCritical, kHigh},
       {"a dead firmware, and then no handle",
        [](Pile& p) {
-         p.xid(119, gpu_firmware_hang, "0000:04:00");
-         lost(p, "0000:04:00.0");
+         p.xid(119, gpu_firmware_hang, "0000:5e:00");
+         lost(p, "0000:5e:00.0");
        },
-       "gpu_firmware_hang", "gpu:0000:04:00.0", kCritical, kHigh},
+       "gpu_firmware_hang", "gpu:0000:5e:00.0", kCritical, kHigh},
       {"no handle, as a line of a log",
        [](Pile& p) {
-         p.line("no_handle", gpu_fell_off_bus, EventRole::confirmation).word("pci", "0000:04:00.0");
+         p.line("no_handle", gpu_fell_off_bus, EventRole::confirmation).word("pci", "0000:5e:00.0");
          p.timeout(0, 1800);
        },
-       "gpu_fell_off_bus", "gpu:0000:04:00.0", kCritical, kMedium, kMedium},
+       "gpu_fell_off_bus", "gpu:0000:5e:00.0", kCritical, kMedium, kMedium},
       {"Xid 79 of the same GPU",
        [](Pile& p) {
-         p.xid(79, gpu_fell_off_bus, "0000:04:00");
-         lost(p, "0000:04:00.0");
+         p.xid(79, gpu_fell_off_bus, "0000:5e:00");
+         lost(p, "0000:5e:00.0");
        },
-       "gpu_fell_off_bus", "gpu:0000:04:00.0", kCritical, kHigh},
+       "gpu_fell_off_bus", "gpu:0000:5e:00.0", kCritical, kHigh},
   });
 }
 
@@ -244,13 +244,13 @@ TEST(GpuJoins, DriversAndFabric) {
   run({
       {"versions agree",
        [](Pile& p) {
-         p.fact(DriverVersion{true, "550.144.03"});
-         p.fact(DriverVersion{false, "550.144"});
+         p.fact(DriverVersion{true, "535.216.03"});
+         p.fact(DriverVersion{false, "535.216"});
        },
        "", ""},
       {"of two hosts",
        [](Pile& p) {
-         p.fact(DriverVersion{true, "550.144.03"}, "n1");
+         p.fact(DriverVersion{true, "535.216.03"}, "n1");
          p.fact(DriverVersion{false, "550.90"}, "n2");
        },
        "", ""},
@@ -258,9 +258,9 @@ TEST(GpuJoins, DriversAndFabric) {
        [](Pile& p) { p.fact(PackageChange{"vim", "1", "2", "apt"}); }, "", ""},
       {"versions differ",
        [](Pile& p) {
-         p.fact(DriverVersion{true, "550.127.08"});
-         p.fact(DriverVersion{false, "550.144"});
-         p.fact(PackageChange{"libnvidia-compute-550", "550.127.08", "550.144.03", "upgrade"});
+         p.fact(DriverVersion{true, "535.183.06"});
+         p.fact(DriverVersion{false, "535.216"});
+         p.fact(PackageChange{"libnvidia-compute-535", "535.183.06", "535.216.03", "upgrade"});
        },
        "driver_library_mismatch", "host:this", kCritical, kHigh},
       {"went on without",

@@ -200,7 +200,7 @@ void unkillable(const Scene& scene, std::vector<Claim>& claims) {
   claim->join = "unkillable";
   claim->what = "the scheduler took the node out because processes of a job did not die";
   claim->actions = {Action::undrain_host, Action::reboot_host};
-  claim->next = "see that the processes are gone and no Xid is logged, then put the node back";
+  claim->next = "give the node back to Slurm once none of them is left and the kernel log is quiet";
   const std::string host = claim->culprits.empty() ? "" : claim->culprits.front().id;
   for (const FactRef& ref : facts_of<ProcessRow>(scene, host)) {
     const auto& row = std::get<ProcessRow>(ref.fact->value);

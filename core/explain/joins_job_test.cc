@@ -348,7 +348,7 @@ TEST(JobJoins, RestartsAndZombies) {
 
 TEST(JobJoins, PortsPlansAndTrials) {
   const auto in_use = [](Pile& p) {
-    p.root(port_in_use, "failed to bind to [::]:29400").word("port", "29400");
+    p.root(port_in_use, "failed to bind to [::]:29517").word("port", "29517");
   };
   const auto trial = [](Pile& p, std::vector<std::string> groups, bool failed) {
     TrialRun r;
@@ -360,18 +360,18 @@ TEST(JobJoins, PortsPlansAndTrials) {
     p.context("last_step").word("step", std::move(step)).word("target_step", "1000");
   };
   run({
-      {"nobody told", [=](Pile& p) { in_use(p); }, "port_in_use", "port:this/29400", kCritical,
+      {"nobody told", [=](Pile& p) { in_use(p); }, "port_in_use", "port:this/29517", kCritical,
        kMedium, kMedium},
       {"another port",
        [=](Pile& p) {
          in_use(p);
-         p.fact(Listener{29401, "torchrun", 77});
+         p.fact(Listener{29518, "torchrun", 77});
        },
-       "port_in_use", "port:this/29400", kCritical, kMedium, kMedium},
+       "port_in_use", "port:this/29517", kCritical, kMedium, kMedium},
       {"held",
        [=](Pile& p) {
          in_use(p);
-         p.fact(Listener{29400, "torchrun", 77});
+         p.fact(Listener{29517, "torchrun", 77});
        },
        "port_in_use", "process:77", kCritical, kHigh},
       {"complete",

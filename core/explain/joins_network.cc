@@ -295,7 +295,7 @@ void named_peer(const Scene& scene, std::vector<Claim>& claims) {
       if (told.insert(*index).second) {
         dead->what += fmt::format("; the network errors that name {} follow from it", peer);
       }
-      if (moved == Moved::still) dead->what += ", its port counters did not move";
+      if (moved == Moved::still) dead->what += "; the counters of its port stand still";
       if (moved > Moved::still) dead->cap(Confidence::medium);
       continue;
     }

@@ -150,8 +150,9 @@ bool judge_work(const Scene& scene, const Waits& waits, std::vector<Claim>& clai
       who, waits.ranks.size(), waits.ranks.size() == 1 ? "" : "s");
   claim.actions = {Action::fix_code, Action::raise_timeout};
   if (!work->goes_on) claim.actions.push_back(Action::collect_evidence);
-  claim.next = work->goes_on ? "do that work on all ranks, or raise the limit above its length"
-                             : "see whether it is slow or stuck; else do that work on all ranks";
+  claim.next = work->goes_on
+                   ? "share that work among the ranks, or let collectives wait longer than it lasts"
+                   : "find out whether it still moves; if so, share it among the ranks";
   if (work->goes_on && work->rank) claim.confidence = Confidence::high;
   claims.push_back(std::move(claim));
   return true;

@@ -201,7 +201,7 @@ TEST(Waits, LongWork) {
       {"it counts",
        [](Pile& p) {
          p.context("eval_begin", "evaluation on main process").at(10);
-         p.context("long_work").word("done", "9410").word("of", "18240").at(1790);
+         p.context("long_work").word("done", "6215").word("of", "14900").at(1790);
          p.timeout(1, 1800);
        },
        "one_rank_long_work", "rank:0", kWarning, kHigh},

@@ -255,7 +255,7 @@ TEST(KernelReader, Xid) {
 TEST(KernelReader, OtherLinesOfGpuAndSwitch) {
   const FormRow rows[] = {
       {"loaded", "NVRM: loading NVIDIA UNIX x86_64 Kernel Module  550.54.14", ""},
-      {"version", "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.127.08", ""},
+      {"version", "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.183.06", ""},
       {"serial number", "NVRM: GPU Board Serial Number: 165", ""},
       {"companion",
        "nvidia-nvswitch0: SXid (PCI:0000:c5:00.0): 12028, Severity 0 Engine instance 3", ""},

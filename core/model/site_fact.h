@@ -60,9 +60,9 @@ struct RankPlace {  // notes that map ranks to hosts and GPUs
 };
 
 struct PciBridge {     // lspci -t: what stands behind a port
-  std::string port;    // "0000:00:03.0"
-  std::string device;  // "0000:04:00.0"
-  std::string name;    // "NVIDIA Corporation GP102"
+  std::string port;    // "0000:5d:01.0"
+  std::string device;  // "0000:5e:00.0"
+  std::string name;    // "NVIDIA Corporation AD102"
 };
 
 struct FolderEntry {  // ls -l, ls -lR, find -ls, tree
@@ -86,7 +86,7 @@ struct NodeState {    // scontrol show node, sinfo -R, kubectl get nodes
 };
 
 struct JobRecord {  // sacct, squeue, scontrol show job
-  std::string id;   // "551944", "551944.0"
+  std::string id;   // "730218", "730218.0"
   std::string name;
   std::string state;  // first word: "CANCELLED"
   std::string by;     // "CANCELLED by 1044": "1044"

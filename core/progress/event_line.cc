@@ -412,7 +412,7 @@ std::optional<ProgressKind> read_save(std::uint64_t w, std::string_view body) {
   return std::nullopt;
 }
 
-// A "9,410/18,240" is in the line.
+// A "6,215/14,900" is in the line.
 bool counts_up(std::string_view body) {
   for (std::size_t slash = body.find('/'); slash != std::string_view::npos;
        slash = body.find('/', slash + 1)) {
@@ -431,7 +431,7 @@ std::optional<ProgressKind> read_eval(std::uint64_t w, std::uint64_t first, std:
   }
   if (has(w, kStart) || has(w, kEvaluating)) return ProgressKind::eval_begin;
   if (has(w, kDone)) return ProgressKind::eval_end;
-  // "eval 9,410/18,240": under way.
+  // "eval 6,215/14,900": under way.
   const bool under_way = has(first, kEval) && counts_up(body);
   return under_way ? std::optional(ProgressKind::eval_begin) : std::nullopt;
 }

@@ -43,7 +43,7 @@ struct Count {
   std::int64_t done, of;
 };
 
-// "9,410/18,240", "7-of-30", "3 of 12", where not more is done than there is.
+// "6,215/14,900", "7-of-30", "3 of 12", where not more is done than there is.
 std::optional<Count> count_in(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const bool inside = i > 0 && (is_word(text[i - 1]) || text[i - 1] == '.' ||

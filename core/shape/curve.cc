@@ -251,16 +251,17 @@ void CurveBuilder::set_speeds(Curve& curve) const {
   }
 }
 
-Curve CurveBuilder::finish(std::string source, const std::vector<std::int64_t>& restart_steps) {
+Curve CurveBuilder::finish(std::string source, const std::set<std::int64_t>& restart_steps) {
   Curve curve;
   curve.source = std::move(source);
   std::uint32_t more = 0, seen = 0;  // `seen`: the attempt of the point before, as counted here
   for (std::size_t i = 0; i < raws_.size(); ++i) {
     Raw& raw = raws_[i];
-    const bool told = i > 0 && seen == raw.attempt &&
-                      std::any_of(restart_steps.begin(), restart_steps.end(), [&](auto at) {
-                        return raws_[i - 1].step < at && raw.step >= at;
-                      });
+    bool told = false;
+    if (i > 0 && seen == raw.attempt) {
+      const auto next = restart_steps.upper_bound(raws_[i - 1].step);
+      told = next != restart_steps.end() && *next <= raw.step;
+    }
     seen = raw.attempt;
     if (told) {
       ++more;

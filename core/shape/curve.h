@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -82,7 +83,7 @@ class CurveBuilder : public ProgressSink {
 
   // `restart_steps`: restarts that something else told (notes of an operator), by the step at which
   // they came. The builder is empty afterwards.
-  Curve finish(std::string source, const std::vector<std::int64_t>& restart_steps = {});
+  Curve finish(std::string source, const std::set<std::int64_t>& restart_steps = {});
 
  private:
   struct Raw {

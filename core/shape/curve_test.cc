@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <set>
+
 #include <cmath>
 
 namespace muster::shape {
@@ -119,6 +122,21 @@ TEST(Curve, Restarts) {
   const Curve curve = builder.finish("x", {35, 10, 99});
   EXPECT_EQ(curve.attempts, 5u) << "one by the steps, one by the log, two by notes (35, first 10)";
   EXPECT_EQ(curve.points[20].attempt, 2u);
+}
+
+// Ten minutes where every point was held against every restart.
+TEST(Curve, ManyRestartsOfNotesCostNoTime) {
+  CurveBuilder builder;
+  for (int i = 0; i < 200'000; ++i) builder.step(timed(i, 5));
+  std::set<std::int64_t> far;
+  for (int i = 0; i < 60'000; ++i) far.insert(300'000 + i);
+  far.insert(777);
+  const auto begin = std::chrono::steady_clock::now();
+  const Curve curve = builder.finish("x", far);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+  EXPECT_EQ(curve.attempts, 2u);
+  EXPECT_EQ(curve.points[777].attempt, 1u);
+  EXPECT_EQ(curve.points[776].attempt, 0u);
 }
 
 TEST(Curve, AttemptsWithLogsOfTheirOwn) {

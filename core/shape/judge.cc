@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "base/text.h"
@@ -68,34 +69,18 @@ std::string sampling_text(const Curve& curve) {
   return text;
 }
 
-Expectation expectation_of(const Surroundings& around) {
-  Expectation out;
-  for (const Setting& setting : around.settings) {
-    const auto words = name_words(setting.key);
-    const auto has = [&](std::string_view word) {
-      return std::find(words.begin(), words.end(), word) != words.end();
-    };
-    if (!has("expected") && !has("baseline") && !has("reference")) continue;
-    std::string_view text = setting.value;
-    const bool ms = has("ms") || text.ends_with("ms");
-    while (!text.empty() && (text.back() < '0' || text.back() > '9')) text.remove_suffix(1);
-    const auto value = parse_double(text);
-    if (!value || !(*value > 0 && *value < 1e15)) continue;
-    const std::string source = fmt::format("{}:{}", setting.seen.source, setting.seen.line);
-    const bool rate = has("tok") || has("tokens") || has("throughput") || has("tps");
-    if (has("mfu") && !out.mfu_ratio) {
-      out.mfu_ratio = *value > 1 ? *value / 100 : *value;
-    } else if (rate && !out.tokens_per_s) {
-      out.tokens_per_s = *value;
-    } else if ((has("time") || has("s") || has("ms") || has("duration")) && !out.step_s) {
-      out.step_s = ms ? *value / 1e3 : *value;
-    } else {
-      continue;
-    }
-    if (out.source.empty()) out.source = source;
-  }
-  return out;
+namespace {
+
+constexpr std::array<std::string_view, 6> kSeconds = {"s",    "sec",    "seconds",
+                                                      "s/it", "s/step", "sec/step"};
+constexpr std::array<std::string_view, 3> kMilliseconds = {"ms", "ms/it", "ms/step"};
+
+template <std::size_t N>
+bool is_one_of(std::string_view unit, const std::array<std::string_view, N>& units) {
+  return std::find(units.begin(), units.end(), unit) != units.end();
 }
+
+}  // namespace
 
 Result<Expectation> parse_expectation(std::string_view text) {
   Expectation out;
@@ -108,19 +93,63 @@ Result<Expectation> parse_expectation(std::string_view text) {
   std::string_view unit = trim(std::string_view(low).substr(end));
   const bool thousands = unit.starts_with('k');
   if (thousands) unit = trim(unit.substr(1));
-  const bool rate = unit.starts_with("tok") || unit == "tps";
+  const bool slower = unit.find("min") != unit.npos || unit.find("/h") != unit.npos;
+  const bool rate = (unit.starts_with("tok") || unit == "tps") && !slower;
   if (value && *value > 0 && named && unit.empty() && *value <= 1) {
     out.mfu_ratio = *value;
   } else if (value && *value > 0 && *value <= 100 && unit == "%") {
     out.mfu_ratio = *value / 100;
   } else if (value && *value > 0 && rate) {
     out.tokens_per_s = thousands ? *value * 1e3 : *value;
-  } else if (value && *value > 0 && !thousands && (unit == "s" || unit == "ms")) {
-    out.step_s = unit == "ms" ? *value / 1e3 : *value;
+  } else if (value && *value > 0 && !thousands && is_one_of(unit, kSeconds)) {
+    out.step_s = *value;
+  } else if (value && *value > 0 && !thousands && is_one_of(unit, kMilliseconds)) {
+    out.step_s = *value / 1e3;
   } else {
     return make_error(Errc::invalid_input,
                       fmt::format("--expect: '{}' is none of 4.95s, 4950ms, 53000tok/s, 40%",
                                   escape_controls(text, 40)));
+  }
+  return out;
+}
+
+Expectation expectation_of(const Surroundings& around) {
+  Expectation out;
+  for (const Setting& setting : around.settings) {
+    const auto words = name_words(setting.key);
+    const auto has = [&](std::string_view word) {
+      return std::find(words.begin(), words.end(), word) != words.end();
+    };
+    if (!has("expected") && !has("baseline") && !has("reference")) continue;
+    if (has("min") || has("minutes") || has("hours") || has("h")) continue;
+    const bool rate = has("tok") || has("tokens") || has("throughput") || has("tps");
+    const bool time = has("time") || has("s") || has("ms") || has("duration");
+    // The key tells the kind, the value its unit; a bare number has that of the key.
+    std::string text = to_lower(setting.value);
+    const auto bare = parse_double(text);
+    if (bare && !(*bare > 0 && *bare < 1e15)) continue;
+    if (has("mfu")) {
+      if (bare) text = fmt::format("{:f}%", *bare > 1 ? *bare : *bare * 100);
+    } else if (rate) {
+      if (bare) text = fmt::format("{:f}", *bare);
+      if (bare || text.ends_with('k')) text += "tok/s";
+    } else if (bare) {
+      text = fmt::format("{:.12f}{}", *bare, has("ms") ? "ms" : "s");
+    }
+    const auto told = parse_expectation(text);
+    if (!told) continue;
+    if (has("mfu") && told->mfu_ratio && !out.mfu_ratio) {
+      out.mfu_ratio = told->mfu_ratio;
+    } else if (rate && told->tokens_per_s && !out.tokens_per_s) {
+      out.tokens_per_s = told->tokens_per_s;
+    } else if (time && told->step_s && !out.step_s) {
+      out.step_s = told->step_s;
+    } else {
+      continue;
+    }
+    if (out.source.empty()) {
+      out.source = fmt::format("{}:{}", setting.seen.source, setting.seen.line);
+    }
   }
   return out;
 }

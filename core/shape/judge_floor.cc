@@ -50,8 +50,8 @@ void add_level(const ShapeCase& c, std::optional<double> ratio, Finding& finding
 }
 
 std::string share_text(std::optional<double> ratio) {
-  return ratio ? percent(*ratio) + " of the expected speed from the start"
-               : std::string("from the start");
+  return ratio ? "slow at once, " + percent(*ratio) + " of what is expected"
+               : std::string("slow at once");
 }
 
 std::string names(const std::vector<std::string>& hosts) {

@@ -361,6 +361,42 @@ TEST(Expectation, Texts) {
   EXPECT_EQ(parse_expectation("53k tok/s")->tokens_per_s, 53000);
   EXPECT_EQ(parse_expectation("40%")->mfu_ratio, 0.4);
   EXPECT_EQ(parse_expectation("MFU=0.4")->mfu_ratio, 0.4);
+  EXPECT_FALSE(parse_expectation("53k tokens/min"));
+}
+
+TEST(Expectation, OfSettings) {
+  struct ExpectRow {
+    const char* line;
+    double step_s, tokens_per_s, mfu_ratio;  // 0: not told
+  };
+  constexpr ExpectRow kRows[] = {
+      {"expected_step_time: 7.5 min", 0, 0, 0},
+      {"expected_step_time_min=7.5", 0, 0, 0},
+      {"expected_step_time: 7,500 ms", 0, 0, 0},
+      {"expected_step_time: 41%", 0, 0, 0},
+      {"expected_tokens: 61 s", 0, 0, 0},
+      {"expected_tokens: 61k tokens/min", 0, 0, 0},
+      {"expected_mfu: 140%", 0, 0, 0},
+      {"expected_tokens: -4", 0, 0, 0},
+      {"expected_tokens: 61k tok/s", 0, 61000, 0},
+      {"baseline_tps=61k", 0, 61000, 0},
+      {"baseline_tps=61000.5", 0, 61000.5, 0},
+      {"expected_step_time: 7.5 s", 7.5, 0, 0},
+      {"expected_step_time: 7.5 s/it", 7.5, 0, 0},
+      {"reference_step_time_ms=7500", 7.5, 0, 0},
+      {"reference_step_time_s=7.5", 7.5, 0, 0},
+      {"expected_mfu=41%", 0, 0, 0.41},
+      {"expected_mfu=41", 0, 0, 0.41},
+      {"expected_mfu=0.41", 0, 0, 0.41},
+  };
+  for (const ExpectRow& row : kRows) {
+    Surroundings around;
+    SurroundingsReader(around, "notes.txt").line(row.line, 1);
+    const Expectation got = expectation_of(around);
+    EXPECT_NEAR(got.step_s.value_or(0), row.step_s, 1e-9) << row.line;
+    EXPECT_NEAR(got.tokens_per_s.value_or(0), row.tokens_per_s, 1e-9) << row.line;
+    EXPECT_NEAR(got.mfu_ratio.value_or(0), row.mfu_ratio, 1e-9) << row.line;
+  }
 }
 
 std::optional<Finding> no_steps(const std::string& notes) {

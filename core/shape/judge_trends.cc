@@ -107,16 +107,16 @@ std::optional<Finding> judge_sag(const ShapeCase& c) {
         c.around.clocks_fine || healing.restarts > 1 ? Confidence::high : Confidence::medium;
     finding.cause = Cause::gc_pauses;
     finding.summary = fmt::format(
-        "{} and is gone after {}: garbage collection of Python on the hosts, or growing state "
-        "there",
+        "{} until {} takes it away: Python's garbage collector, or state that grows on the "
+        "hosts",
         growth,
         healing.restarts == 1 ? "the restart"
                               : fmt::format("each of {} restarts", healing.restarts));
     finding.actions = {Action::coordinate_gc, Action::recheck};
     finding.next =
-        "Turn automatic collection off and collect at the same step on all ranks (gc.disable(), "
-        "gc.collect() every N steps), then compare; if it stays, watch the memory of the ranks. No "
-        "action on nodes.";
+        "Let every rank collect garbage between the same two steps only (gc.disable() at the "
+        "start, gc.collect() there) and see whether the sag stays away; if it comes back, watch "
+        "the memory of the ranks. The nodes need no repair.";
     return finding;
   }
   finding.confidence = Confidence::medium;

@@ -58,6 +58,76 @@ std::optional<std::int64_t> number_behind(std::string_view text, std::string_vie
   return std::nullopt;
 }
 
+// Words between single blanks, one in front and behind as well: "Inactive" is no "active", "10" no
+// "0". Points inside numbers stay.
+std::string spaced_words(std::string_view low) {
+  std::string out = " ";
+  for (std::size_t i = 0; i < low.size(); ++i) {
+    const char c = low[i];
+    const bool inside = (c == '.' || c == ',') && i > 0 && i + 1 < low.size() &&
+                        is_digit(low[i - 1]) && is_digit(low[i + 1]);
+    if (is_letter(c) || is_digit(c) || inside) {
+      out += c;
+    } else if (out.back() != ' ') {
+      out += ' ';
+    }
+  }
+  if (out.back() != ' ') out += ' ';
+  return out;
+}
+
+bool says(std::string_view spaced, std::string_view phrase) {
+  for (std::size_t at = spaced.find(phrase); at != spaced.npos; at = spaced.find(phrase, at + 1)) {
+    // `at` is never the first, nor is the end ever the last: blanks stand there.
+    if (spaced[at - 1] == ' ' && spaced[at + phrase.size()] == ' ') return true;
+  }
+  return false;
+}
+
+template <std::size_t N>
+bool says_any(std::string_view spaced, const std::array<std::string_view, N>& phrases) {
+  return std::any_of(phrases.begin(), phrases.end(),
+                     [spaced](std::string_view phrase) { return says(spaced, phrase); });
+}
+
+// Bits of NVML's clock-event reasons that hardware sets for heat and power: slowdown, thermal
+// slowdown, power brake.
+constexpr std::uint64_t kHardwareReasons = 0x8 | 0x40 | 0x80;
+
+constexpr std::array<std::string_view, 17> kDenied = {
+    "not active", "inactive",    "no longer",    "not yet",       "none",          "never",
+    "flat",       "no slowdown", "no reason",    "no reasons",    "not asserted",  "de asserted",
+    "active 0",   "active no",   "active false", "not throttled", "not throttling"};
+
+// "clocks_event_reasons.active: 0x0000000000000040" -> 0x40. What a GPU supports is no state.
+std::optional<std::uint64_t> reason_mask(std::string_view low,
+                                         const std::array<std::string_view, 2>& behind) {
+  if (low.find("supported") != low.npos) return std::nullopt;
+  for (const std::string_view word : behind) {
+    const std::size_t about = low.find(word);
+    const std::size_t at = about == low.npos ? low.npos : low.find("0x", about);
+    if (at == low.npos || is_digit(low[at - 1]) || is_letter(low[at - 1])) continue;
+    const std::size_t end = low.find_first_not_of("0123456789abcdef", at + 2);
+    return parse_hex(low.substr(at, std::min(end, low.size()) - at));
+  }
+  return std::nullopt;
+}
+
+// "hw_thermal_slowdown=1", and not "gpu=1" or "=10".
+bool flag_set(std::string_view low) {
+  for (std::size_t at = low.find("=1"); at != low.npos; at = low.find("=1", at + 1)) {
+    const char next = at + 2 < low.size() ? low[at + 2] : ' ';
+    if (in_key(next)) continue;
+    std::size_t begin = at;
+    while (begin > 0 && in_key(low[begin - 1])) --begin;
+    const std::string_view key = low.substr(begin, at - begin);
+    for (const std::string_view word : {"thermal", "slowdown", "brake"}) {
+      if (key.find(word) != key.npos) return true;
+    }
+  }
+  return false;
+}
+
 void keep_first(std::optional<SeenAt>& slot, const SeenAt& seen) {
   if (!slot) slot = seen;
 }
@@ -137,6 +207,7 @@ void SurroundingsReader::setting(std::string_view key, std::string_view value, c
 
 // "a=1 b = 2", "key: value" and "\"key\": value" alone on a line.
 void SurroundingsReader::settings(std::string_view text, const SeenAt& seen) {
+  std::size_t value_end = 0;  // of the value before: one without blanks may hold many '='
   for (std::size_t at = text.find('='); at != std::string_view::npos; at = text.find('=', at + 1)) {
     std::size_t end = at;
     while (end > 0 && text[end - 1] == ' ') --end;
@@ -150,10 +221,8 @@ void SurroundingsReader::settings(std::string_view text, const SeenAt& seen) {
     if (quote != '\0') {
       to = std::min(text.find(quote, from + 1), text.size() - 1) + 1;
     } else {
-      while (to < text.size() && text[to] != ' ' && text[to] != ',' && text[to] != ';' &&
-             text[to] != '\t' && text[to] != ')') {
-        ++to;
-      }
+      if (from >= value_end) value_end = std::min(text.find_first_of(" ,;\t)", from), text.size());
+      to = value_end;
     }
     if (begin < end) setting(text.substr(begin, end - begin), text.substr(from, to - from), seen);
   }
@@ -201,37 +270,65 @@ void SurroundingsReader::nccl(std::string_view text, const SeenAt& seen) {
   if (off) keep_first(network.forced, seen);
 }
 
+// What a note says of clocks, and the part of it that tells which GPU.
+void SurroundingsReader::clocks(std::string_view text, std::string_view low, const SeenAt& seen) {
+  const auto has = [low](std::string_view part) { return low.find(part) != low.npos; };
+  const bool hot = has("thermal") || has("slowdown") || has("power brake") || has("power_brake");
+  if (!hot && !has("throttl") && !has("clock")) return;
+  const std::string words = spaced_words(low);
+  const auto mask = reason_mask(low, {"reason", "throttl"});
+  const bool zero = !mask && reason_mask(low, {"slowdown", "clock"}) == std::uint64_t{0};
+  const bool normal = says(words, "normal") && !says(words, "not normal");
+  const bool denied =
+      mask ? *mask == 0 : zero || normal || says_any(words, kDenied) || has("no throttl");
+  if (denied) {
+    // Thermal paste that is not asked about says nothing of clocks.
+    if (has("throttl") || has("clock") || has("slowdown") || has("power brake")) {
+      keep_first(out_.clocks_fine, seen);
+    }
+    return;
+  }
+  const bool active = hot && (says(words, "active") || says(words, "asserted") || flag_set(low));
+  const bool masked = mask && (*mask & kHardwareReasons) != 0;
+  // A mask without these bits tells of power caps and idleness, whatever the words beside it.
+  if (out_.throttled || (mask ? !masked : !active)) return;
+  out_.throttled = seen;
+  if (const auto gpu = number_behind(low, "gpu")) out_.throttled_gpu = std::to_string(*gpu);
+  for (const std::string_view word : {"host ", "node ", "host=", "node="}) {
+    const std::size_t at = low.find(word);
+    if (at == std::string_view::npos) continue;
+    const std::string_view rest = text.substr(at + word.size());
+    out_.throttled_host = rest.substr(0, rest.find_first_of(" ,;:/)"));
+    break;
+  }
+}
+
+void SurroundingsReader::network(std::string_view low, const SeenAt& seen) {
+  constexpr std::array<std::string_view, 8> kNetwork = {"ib",      "infiniband", "link", "links",
+                                                        "network", "fabric",     "port", "ports"};
+  constexpr std::array<std::string_view, 5> kFine = {"clean", "no error", "no errors", "0 errors",
+                                                     "healthy"};
+  constexpr std::array<std::string_view, 2> kNot = {"not clean", "not healthy"};
+  const bool near = std::any_of(kFine.begin(), kFine.end(),
+                                [low](auto part) { return low.find(part) != low.npos; });
+  if (!near) return;
+  const std::string words = spaced_words(low);
+  if (says_any(words, kNetwork) && says_any(words, kFine) && !says_any(words, kNot)) {
+    keep_first(out_.network_fine, seen);
+  }
+}
+
 void SurroundingsReader::notes(std::string_view text, const SeenAt& seen) {
   const std::string low = to_lower(text);
   const auto has = [&low](std::string_view part) { return low.find(part) != std::string::npos; };
   if (has("restart") || has("relaunch") || has("resumed")) {
     if (const auto step = number_behind(low, "step")) {
-      out_.restart_steps.push_back(*step);
+      if (out_.restart_steps.size() < limits::kCurveEvents) out_.restart_steps.insert(*step);
       keep_first(out_.restart_note, seen);
     }
   }
-  const bool clocks = has("throttl") || has("clock") || has("slowdown") || has("power brake");
-  const bool denied = has("no throttl") || has("flat") || has("not active") || has("none") ||
-                      has("never") || has("normal") || has("no slowdown") || has("0x0");
-  if (clocks && denied) keep_first(out_.clocks_fine, seen);
-  const bool hot = has("thermal") || has("slowdown") || has("power brake") || has("power_brake");
-  const bool active = (has("active") && !has("not active")) || has("=1") || has("asserted");
-  if (hot && active && !denied && !out_.throttled) {
-    out_.throttled = seen;
-    if (const auto gpu = number_behind(low, "gpu")) out_.throttled_gpu = std::to_string(*gpu);
-    for (const std::string_view word : {"host ", "node ", "host=", "node="}) {
-      const std::size_t at = low.find(word);
-      if (at == std::string::npos) continue;
-      const std::string_view rest = text.substr(at + word.size());
-      out_.throttled_host = rest.substr(0, rest.find_first_of(" ,;:/)"));
-      break;
-    }
-  }
-  const bool network = has("ib ") || has("infiniband") || has("link") || has("network") ||
-                       has("fabric") || has("port ");
-  if (network && (has("clean") || has("no error") || has("0 errors") || has("healthy"))) {
-    keep_first(out_.network_fine, seen);
-  }
+  clocks(text, low, seen);
+  network(low, seen);
   if (has("compil") && has("min") && has("max")) {
     const auto low_s = number_behind(low, "min"), high_s = number_behind(low, "max");
     if (low_s && high_s && *high_s >= *low_s) {

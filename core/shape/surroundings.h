@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,7 +39,7 @@ struct HostNetwork {
 struct Surroundings {
   std::vector<Setting> settings;
   std::map<std::string, HostNetwork> hosts;
-  std::vector<std::int64_t> restart_steps;
+  std::set<std::int64_t> restart_steps;  // at most limits::kCurveEvents
   std::optional<SeenAt> restart_note;
   std::optional<SeenAt> clocks_fine;   // "no throttle reasons", "clocks flat"
   std::optional<SeenAt> network_fine;  // "IB counters clean"
@@ -75,6 +76,9 @@ class SurroundingsReader {
   void setting(std::string_view key, std::string_view value, const SeenAt& seen);
   void nccl(std::string_view text, const SeenAt& seen);
   void notes(std::string_view text, const SeenAt& seen);
+  // `low`: the text in lower case.
+  void clocks(std::string_view text, std::string_view low, const SeenAt& seen);
+  void network(std::string_view low, const SeenAt& seen);
   void cores(std::string_view text, const SeenAt& seen);
   void rank_of(std::string_view text, const SeenAt& seen);
 

@@ -1,9 +1,12 @@
 #include "core/shape/surroundings.h"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <string>
 
+#include "base/limits.h"
 #include "base/text.h"
 
 namespace muster::shape {
@@ -104,7 +107,7 @@ TEST(Surroundings, Notes) {
       "port counters clean\n"
       "train data in /mnt/lustre/tokens (shared)\n"
       "inductor compile seconds per rank: min 310 max 355\n");
-  EXPECT_EQ(got.restart_steps, std::vector<std::int64_t>{1200});
+  EXPECT_EQ(got.restart_steps, std::set<std::int64_t>{1200});
   EXPECT_TRUE(got.clocks_fine);
   EXPECT_TRUE(got.network_fine);
   EXPECT_FALSE(got.throttled);
@@ -115,6 +118,76 @@ TEST(Surroundings, Notes) {
   EXPECT_EQ(hot.throttled_host, "n7");
   EXPECT_EQ(hot.throttled_gpu, "3");
   EXPECT_FALSE(read("HW thermal slowdown: not active").throttled);
+}
+
+struct ClockRow {
+  const char* line;
+  const char* said;  // "hot", "fine" or nothing
+};
+constexpr ClockRow kClockRows[] = {
+    {"Thermal Slowdown: Inactive", "fine"},
+    {"host g3 HW thermal slowdown: inactive", "fine"},
+    {"gpu 5 thermal slowdown activation at 92 C", ""},
+    {"hw_thermal_slowdown_active=0", "fine"},
+    {"host g3 gpu=1 thermal slowdown limit 92 C", ""},
+    {"host g3 thermal slowdown temp=104", ""},
+    {"power brake de-asserted on host g3", "fine"},
+    {"abnormal clocks on host g3", ""},
+    {"clocks as inflated as before", ""},
+    {"clocks are not normal", ""},
+    {"clocks normal", "fine"},
+    {"clock event reasons 0x0", "fine"},
+    {"clocks_event_reasons.active: 0x0000000000000000", "fine"},
+    {"clocks_event_reasons.active: 0x0000000000000040", "hot"},
+    {"throttle reasons 0x8 on host g3", "hot"},
+    {"throttle reasons 0xc0 on host g3", "hot"},
+    {"throttle reasons, thermal slowdown active: 0x01", ""},
+    {"throttle reasons 0x04", ""},
+    {"throttle reasons 0xzz", ""},
+    {"throttle reasons supported 0x1ff", ""},
+    {"HW thermal slowdown: Active", "hot"},
+    {"hw_thermal_slowdown=1 host=g3", "hot"},
+    {"power brake asserted", "hot"},
+};
+
+TEST(Surroundings, Clocks) {
+  for (const ClockRow& row : kClockRows) {
+    const Surroundings got = read(row.line);
+    std::string said = got.throttled ? "hot" : "";
+    if (got.clocks_fine) said += "fine";
+    EXPECT_EQ(said, row.said) << row.line;
+  }
+}
+
+TEST(Surroundings, NetworkThatIsFine) {
+  for (const char* line :
+       {"link 3: 10 errors", "ib port 1: 7,000 errors", "fabric 2.0 errors", "network is unhealthy",
+        "network cleanup done", "link not clean", "report is clean", "library healthy"}) {
+    EXPECT_FALSE(read(line).network_fine) << line;
+  }
+  for (const char* line : {"link 3: 0 errors", "IB port 1 healthy", "fabric: no errors"}) {
+    EXPECT_TRUE(read(line).network_fine) << line;
+  }
+}
+
+TEST(Surroundings, RestartStepsAreBoundedAndSaidOnce) {
+  std::string text;
+  for (int i = 0; i < 6000; ++i) text += fmt::format("resumed from step {}\n", i / 2);
+  EXPECT_EQ(read(text).restart_steps.size(), 3000u);
+  for (int i = 0; i < 9000; ++i) text += fmt::format("resumed from step {}\n", i);
+  EXPECT_EQ(read(text).restart_steps.size(), limits::kCurveEvents);
+}
+
+// Minutes where each value was followed to its end.
+TEST(Surroundings, ManySettingsInOneWordCostNoTime) {
+  std::string text;
+  for (int i = 0; i < 8192; ++i) text += "k=";
+  Surroundings out;
+  SurroundingsReader reader(out, "args.txt");
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < 400; ++i) reader.line(text, 1);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+  EXPECT_EQ(read("eval_every=2=3 save_every=40").interval_of("save")->value, "40");
 }
 
 TEST(Surroundings, RanksAndTheirEnvironment) {

@@ -8,7 +8,7 @@
 namespace muster {
 namespace {
 
-// "550.127.08", "470.57"
+// "535.183.06", "470.57"
 bool is_version(std::string_view text) {
   const auto pieces = split(text, '.');
   if (pieces.size() < 2 || pieces.size() > 4 || text.size() > 32) return false;

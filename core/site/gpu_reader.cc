@@ -9,7 +9,7 @@
 namespace muster {
 namespace {
 
-// "00000000:87:00.0", "0000:04:00.0"
+// "00000000:87:00.0", "0000:5e:00.0"
 bool is_bus_id(std::string_view text) {
   const auto pieces = split(text, ':');
   return pieces.size() == 3 && (pieces[0].size() == 8 || pieces[0].size() == 4) &&
@@ -128,7 +128,7 @@ void read_table(SiteText& text) {
   }
 }
 
-// "Unable to determine the device handle for GPU0000:04:00.0: Unknown Error"
+// "Unable to determine the device handle for GPU0000:5e:00.0: Unknown Error"
 void read_complaints(SiteText& text) {
   constexpr std::string_view kMark = "nable to determine the device handle for ";
   for (std::size_t i = 0; i < text.lines().size(); ++i) {

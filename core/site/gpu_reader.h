@@ -10,7 +10,7 @@ namespace muster {
 //       Remapped Rows
 //           Remapping Failure Occurred        : Yes
 //   |   0  NVIDIA H100 80GB HBM3  On  | 00000000:1B:00.0 Off |  0 |     the table of nvidia-smi
-//   Unable to determine the device handle for GPU0000:04:00.0: Unknown Error
+//   Unable to determine the device handle for GPU0000:5e:00.0: Unknown Error
 //   GPU 0: NVIDIA H100 (UUID: GPU-...)                  nvidia-smi -L: claimed, no fact
 //
 // Kept of -q are the sections that tell of damage or limits: remapped rows, retired pages, ECC,

@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "base/text.h"
-#include "core/site/host_list.h"
 #include "core/site/slurm_values.h"
 
 namespace muster {
@@ -37,16 +36,16 @@ void set_exit(JobRecord& job, std::string_view text) {
   if (signal && *signal <= 64) job.exit_signal = static_cast<int>(*signal);
 }
 
-void set_hosts(JobRecord& job, std::string_view text) {
+void set_hosts(SiteText& out, JobRecord& job, std::string_view text) {
   text = trim(text);
   // squeue writes the reason of waiting there: "(Priority)".
   if (text.empty() || text.starts_with('(') || text == "None assigned" || text == "N/A") return;
   if (text.ends_with('+')) return;  // cut
-  job.hosts = expand_host_list(text);
+  job.hosts = out.hosts_of(text);
 }
 
 // One field by the name of its column.
-void set_field(JobRecord& job, std::string_view column, std::string_view value) {
+void set_field(SiteText& text, JobRecord& job, std::string_view column, std::string_view value) {
   const std::string name = to_lower(column);
   if (name == "jobid" || name == "jobidraw") job.id = bounded(value);
   if (name == "jobname" || name == "name") job.name = bounded(value);
@@ -60,7 +59,7 @@ void set_field(JobRecord& job, std::string_view column, std::string_view value) 
     job.start = read_slurm_time(value);
   }
   if (name == "end" || name == "endtime" || name == "end_time") job.end = read_slurm_time(value);
-  if (name == "nodelist" || name == "nodelist(reason)") set_hosts(job, value);
+  if (name == "nodelist" || name == "nodelist(reason)") set_hosts(text, job, value);
 }
 
 bool is_id(std::string_view text) {
@@ -115,12 +114,12 @@ bool read_dashes(Table& table, std::string_view line) {
   return table.widths.size() == table.columns.size();
 }
 
-std::optional<JobRecord> read_row(const Table& table, std::string_view line) {
+std::optional<JobRecord> read_row(SiteText& text, const Table& table, std::string_view line) {
   const auto cells = cells_of(table, line);
   if (cells.size() + 1 < table.columns.size()) return std::nullopt;
   JobRecord job;
   for (std::size_t i = 0; i < std::min(cells.size(), table.columns.size()); ++i) {
-    set_field(job, trim(table.columns[i]), trim(cells[i]));
+    set_field(text, job, trim(table.columns[i]), trim(cells[i]));
   }
   if (!is_id(job.id)) return std::nullopt;
   return job;
@@ -137,7 +136,7 @@ void read_tables(SiteText& text) {
     } else if (table && table->mark == ' ' && table->widths.empty() && read_dashes(*table, line)) {
       text.claim(i);
     } else if (table && !line.empty()) {
-      if (auto job = read_row(*table, line)) text.add(i, std::move(*job));
+      if (auto job = read_row(text, *table, line)) text.add(i, std::move(*job));
     }
   }
 }
@@ -156,7 +155,7 @@ std::size_t read_block(SiteText& text, std::size_t first) {
     for (const std::string_view word : words_of(line)) {
       const std::size_t equals = word.find('=');
       if (equals == std::string_view::npos) continue;
-      set_field(job, word.substr(0, equals), word.substr(equals + 1));
+      set_field(text, job, word.substr(0, equals), word.substr(equals + 1));
     }
   }
   if (is_id(job.id)) text.add(first, std::move(job));

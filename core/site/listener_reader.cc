@@ -8,7 +8,7 @@
 namespace muster {
 namespace {
 
-// "*:29400", "[::]:29400", "0.0.0.0:29400"
+// "*:29517", "[::]:29517", "0.0.0.0:29517"
 std::optional<int> port_of(std::string_view address) {
   const std::size_t colon = address.rfind(':');
   if (colon == std::string_view::npos) return std::nullopt;
@@ -50,7 +50,7 @@ std::optional<Listener> ss_row(const std::vector<std::string_view>& words) {
   return out;
 }
 
-// "tcp 0 0 0.0.0.0:29400 0.0.0.0:* LISTEN 77/python"
+// "tcp 0 0 0.0.0.0:29517 0.0.0.0:* LISTEN 77/python"
 std::optional<Listener> netstat_row(const std::vector<std::string_view>& words) {
   if (words.size() < 6 || !words[0].starts_with("tcp") || words[5] != "LISTEN") {
     return std::nullopt;

@@ -20,7 +20,7 @@ std::optional<std::size_t> column(const std::vector<std::string_view>& words,
   return std::nullopt;
 }
 
-// "Kill task failed [root@2024-06-20T14:23:11]" -> "Kill task failed"
+// "Kill task failed [root@2026-04-09T05:17:42]" -> "Kill task failed"
 std::string reason_of(std::string_view text) {
   const std::size_t open = text.rfind(" [");
   if (open != std::string_view::npos && text.ends_with(']')) text = text.substr(0, open);

@@ -6,7 +6,7 @@ namespace muster {
 
 // Nodes of Slurm and Kubernetes:
 //
-//   NodeName=n07 ... State=IDLE+DRAIN ... Reason=Kill task failed [root@2024-06-20T14:23:11]
+//   NodeName=n07 ... State=IDLE+DRAIN ... Reason=Kill task failed [root@2026-04-09T05:17:42]
 //   REASON               USER  TIMESTAMP  NODELIST                        sinfo -R
 //   PARTITION AVAIL TIMELIMIT NODES STATE NODELIST                        sinfo, -N, -l
 //   NAME  STATUS  ROLES  AGE  VERSION                                     kubectl get nodes

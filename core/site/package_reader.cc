@@ -40,7 +40,7 @@ void read_apt_list(SiteText& text, std::size_t index, std::string_view list, std
   }
 }
 
-// "libnvidia-compute-550:amd64 550.127.08 550.144.03" behind "upgrade"
+// "libnvidia-compute-535:amd64 535.183.06 535.216.03" behind "upgrade"
 std::optional<PackageChange> dpkg_row(const std::vector<std::string_view>& words) {
   if (words.size() != 6 || words[0].size() != 10 || words[0][4] != '-') return std::nullopt;
   const std::string_view verb = words[2];
@@ -54,7 +54,7 @@ std::optional<PackageChange> dpkg_row(const std::vector<std::string_view>& words
   return out;
 }
 
-// "nvidia-driver-3:550.144.03-1.el9.x86_64" or "3:nvidia-driver-550.144.03-1.el7.x86_64": the name
+// "nvidia-driver-3:535.216.03-1.el9.x86_64" or "3:nvidia-driver-535.216.03-1.el7.x86_64": the name
 // ends at the second dash from behind.
 std::optional<PackageChange> rpm_change(std::string_view verb, std::string_view text) {
   if (verb != "Upgrade:" && verb != "Upgraded:" && verb != "Updated:" && verb != "Installed:" &&

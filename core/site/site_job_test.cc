@@ -1,3 +1,6 @@
+#include <chrono>
+#include <functional>
+
 #include "core/site/host_list.h"
 #include "core/site/site_test_kit.h"
 #include "core/site/slurm_values.h"
@@ -112,6 +115,49 @@ TEST(SiteJobs, HostLists) {
   }
   EXPECT_EQ(expand_host_list("n[0-999999999]").size(), limits::kSiteHosts);
   EXPECT_EQ(expand_host_list("n[1-9],n[0-999999999],x").size(), limits::kSiteHosts);
+}
+
+double seconds_of(const std::function<void()>& work) {
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+// Each took minutes where names were made before they were refused.
+TEST(SiteJobs, HostListsThatCannotBeCostNoTime) {
+  const std::string name(240, 'g'), long_name(400, 'g');
+  std::string doubtful = "r7";
+  for (int i = 0; i < 20000; ++i) doubtful += ",g[0-777777,y]";
+  EXPECT_LT(seconds_of([&] {
+              EXPECT_EQ(expand_host_list(long_name + "[0-888888888]").size(), 0u);
+              EXPECT_EQ(expand_host_list("w[0-888888888]" + long_name).size(), 0u);
+              EXPECT_EQ(expand_host_list(std::string(252, 'g') + "[0-888888888]").size(), 10u);
+              EXPECT_EQ(expand_host_list(name + "[7-888888888]").size(), limits::kSiteHosts);
+              EXPECT_EQ(expand_host_list(doubtful).size(), limits::kSiteHosts);
+            }),
+            20);
+}
+
+TEST(SiteJobs, HostsOfOneDocumentAreBounded) {
+  std::string jobs = "JobID|State|NodeList\n", trials = "trial|nodes|result\n";
+  for (int i = 0; i < 40; ++i) {
+    jobs += fmt::format("{}|FAILED|g[0-20000]\n", 3100 + i);
+    trials += fmt::format("t{}|g[0-20000]|hang\n", i);
+  }
+  const std::size_t lists = limits::kSiteHostsOfDocument / limits::kSiteHosts;
+  std::size_t told = 0, rows = 0;
+  const auto read = read_site_document("sacct.txt", jobs);
+  ASSERT_TRUE(read);
+  for (const SiteFact& fact : *read) {
+    const auto* job = std::get_if<JobRecord>(&fact.value);
+    rows += job != nullptr ? 1 : 0;
+    told += job != nullptr && !job->hosts.empty() ? 1 : 0;
+  }
+  EXPECT_EQ(rows, 40u);
+  EXPECT_EQ(told, lists) << "a job beyond them has no hosts told";
+  const auto runs = read_site_document("trials.txt", trials);
+  ASSERT_TRUE(runs);
+  EXPECT_EQ(runs->size(), lists);
 }
 
 }  // namespace

@@ -115,19 +115,19 @@ constexpr Row kRows[] = {
 
     {"a list without its head", "apt.txt", "Upgrade: a:amd64 (1, 2)\n", "LOG\n"},
     {"apt", "history.log",
-     "Start-Date: 2026-05-01  06:50:54\nCommandline: /usr/bin/unattended-upgrade\n"
+     "Start-Date: 2026-05-01  04:41:09\nCommandline: /usr/bin/unattended-upgrade\n"
      "Install: new:amd64 (3, automatic)\n"
      "Upgrade: libnvidia-compute-550:amd64 (550.1-0u1, 550.2-0u1), b:amd64 (1, 2)\n"
-     "Remove: gone:amd64 (4)\nEnd-Date: 2026-05-01  06:50:58\n",
+     "Remove: gone:amd64 (4)\nEnd-Date: 2026-05-01  04:41:18\n",
      "package new [] [3] /usr/bin/unattended-upgrade\n"
      "package libnvidia-compute-550 [550.1-0u1] [550.2-0u1] /usr/bin/unattended-upgrade\n"
      "package b [1] [2] /usr/bin/unattended-upgrade\n"
      "package gone [4] [] /usr/bin/unattended-upgrade\n"},
     {"dpkg and dnf", "dpkg.log",
-     "2026-05-01 06:50:54 upgrade libnvidia-compute-550:amd64 550.1-0u1 550.2-0u1\n"
-     "2026-05-01 06:50:55 status half-configured libnvidia-compute-550:amd64 550.1-0u1\n"
-     "2026-05-01T06:50:54Z SUBDEBUG Upgrade: nvidia-driver-3:550.2-1.el9.x86_64\n"
-     "May 01 06:50:54 Updated: 3:nvidia-driver-550.2-1.el7.x86_64\n",
+     "2026-05-01 04:41:09 upgrade libnvidia-compute-550:amd64 550.1-0u1 550.2-0u1\n"
+     "2026-05-01 04:41:15 status half-configured libnvidia-compute-550:amd64 550.1-0u1\n"
+     "2026-05-01T04:41:09Z SUBDEBUG Upgrade: nvidia-driver-3:550.2-1.el9.x86_64\n"
+     "May 01 04:41:09 Updated: 3:nvidia-driver-550.2-1.el7.x86_64\n",
      "package libnvidia-compute-550 [550.1-0u1] [550.2-0u1] \n"
      "package nvidia-driver [] [550.2-1.el9.x86_64] \n"
      "package nvidia-driver [] [550.2-1.el7.x86_64] \n"},

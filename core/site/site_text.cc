@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "base/limits.h"
 #include "base/text.h"
 #include "core/site/file_host.h"
+#include "core/site/host_list.h"
 
 namespace muster {
 std::vector<std::string_view> words_of(std::string_view text, std::size_t most) {
@@ -71,6 +71,17 @@ void SiteText::add(std::size_t index, SiteValue value, std::string_view host) {
   fact.line = index + 1;
   fact.text = std::string(trim(lines_[index]).substr(0, limits::kEvidenceChars));
   facts_.push_back(std::move(fact));
+}
+
+std::vector<std::string> SiteText::hosts_of(std::string_view list) {
+  if (hosts_left_ == 0) return {};
+  std::vector<std::string> out = expand_host_list(list);
+  if (out.size() > hosts_left_) {
+    hosts_left_ = 0;
+    return {};
+  }
+  hosts_left_ -= out.size();
+  return out;
 }
 
 std::size_t SiteText::open_lines() const {

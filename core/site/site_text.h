@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/limits.h"
 #include "core/model/site_fact.h"
 
 namespace muster {
@@ -33,6 +34,10 @@ class SiteText {
   // Claims the line too.
   void add(std::size_t index, SiteValue value, std::string_view host = {});
 
+  // What expand_host_list() makes of `list`. Beyond limits::kSiteHostsOfDocument in all, nothing: a
+  // list that is cut would deny hosts.
+  std::vector<std::string> hosts_of(std::string_view list);
+
   // Lines that are neither blank nor claimed, and those that are claimed.
   std::size_t open_lines() const;
   std::size_t claimed_lines() const;
@@ -47,6 +52,7 @@ class SiteText {
   std::vector<std::string_view> lines_;
   std::vector<bool> claimed_;
   std::vector<SiteFact> facts_;
+  std::size_t hosts_left_ = limits::kSiteHostsOfDocument;
 };
 
 // Pieces between runs of blanks and tabs; at most `most`, the last of which is the whole rest.

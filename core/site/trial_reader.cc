@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "base/text.h"
-#include "core/site/host_list.h"
 
 namespace muster {
 namespace {
@@ -71,14 +70,14 @@ bool is_failure(std::string_view result) {
   return false;
 }
 
-std::optional<TrialRun> read_row(const Columns& columns, std::string_view line) {
+std::optional<TrialRun> read_row(SiteText& text, const Columns& columns, std::string_view line) {
   const auto cells = split(line, columns.mark);
   if (cells.size() != columns.all) return std::nullopt;
   TrialRun out;
   if (columns.name) out.name = std::string(trim(cells[*columns.name]).substr(0, 255));
   std::string hosts(cells[columns.hosts]);
   std::replace(hosts.begin(), hosts.end(), ' ', ',');
-  out.hosts = expand_host_list(hosts);
+  out.hosts = text.hosts_of(hosts);
   if (columns.groups) {
     out.group_key = columns.group_key;
     std::string groups(cells[*columns.groups]);
@@ -103,7 +102,7 @@ void read_trials(SiteText& text) {
       columns = std::move(found);
       text.claim(i);
     } else if (columns) {
-      if (auto row = read_row(*columns, text.line(i))) text.add(i, std::move(*row));
+      if (auto row = read_row(text, *columns, text.line(i))) text.add(i, std::move(*row));
     }
   }
 }

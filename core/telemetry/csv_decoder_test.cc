@@ -100,10 +100,10 @@ std::vector<Row> query_bad_rows() {
        "gpu 0 power_w=988\nnote truncated@3: the last line is cut\n"},
       {"cut_cells", h + "0, 5 W\n20", "gpu 0 power_w=5\nnote truncated@3: the last line is cut\n"},
       {"lost_between",
-       h + "Unable to determine the device handle for GPU3: 0000:04:00.0: Unknown Error\n"
+       h + "Unable to determine the device handle for GPU3: 0000:5e:00.0: Unknown Error\n"
            "4, 5 W\n",
-       "note gpu_lost@2 gpu 3 0000:04:00.0: Unable to determine the device handle for GPU3: "
-       "0000:04:00.0: Unknown Error\ngpu 4 power_w=5\n"},
+       "note gpu_lost@2 gpu 3 0000:5e:00.0: Unable to determine the device handle for GPU3: "
+       "0000:5e:00.0: Unknown Error\ngpu 4 power_w=5\n"},
       {"empty", "", ""},
       {"prose_first", "hello\n" + h + "0, 5 W\n",
        "note damaged_line@1: before the heading\ngpu 0 power_w=5\n"},

@@ -19,7 +19,7 @@ constexpr Head kHeads[] = {
     {"query_semicolon", "timestamp;power.draw [W]\n", Dialect::nvsmi_csv},
     {"query_noheader", "2025/07/26 23:32:09.703, 97 %, 69.32 W\n", Dialect::nvsmi_csv},
     {"query_behind_lost_gpu",
-     "Unable to determine the device handle for GPU3: 0000:04:00.0: Unknown Error\n"
+     "Unable to determine the device handle for GPU3: 0000:5e:00.0: Unknown Error\n"
      "index, power.draw [W]\n0, 1 W\n",
      Dialect::nvsmi_csv},
     {"dmon", "# gpu    pwr  gtemp\n# Idx      W      C\n    0     77     28\n",

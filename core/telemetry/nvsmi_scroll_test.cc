@@ -98,9 +98,9 @@ std::vector<Row> bad_rows() {
       {"bad_clock", d, "#Time gpu pwr\n25:00:00 0 5\n",
        "note schema@1: the times have no date\n" + damaged("its time or GPU cannot be read")},
       {"lost_between", d,
-       h + "Unable to determine the device handle for GPU3: 0000:04:00.0: Unknown Error\n",
-       "note gpu_lost@2 gpu 3 0000:04:00.0: Unable to determine the device handle for GPU3: "
-       "0000:04:00.0: Unknown Error\n"},
+       h + "Unable to determine the device handle for GPU3: 0000:5e:00.0: Unknown Error\n",
+       "note gpu_lost@2 gpu 3 0000:5e:00.0: Unable to determine the device handle for GPU3: "
+       "0000:5e:00.0: Unknown Error\n"},
       {"new_heading", d, h + "# gpu sm\n0 5\n",
        "note schema@2: the heading changed\ngpu 0 util_gpu_percent=5\n"},
       {"pmon_cut", Dialect::nvsmi_pmon, with(kPmon, "0 1 C 5 5 a\n0 2 C 9"),

@@ -41,7 +41,7 @@ bool is_hex_or(char c, std::string_view more) {
          more.find(c) != std::string_view::npos;
 }
 
-// "... for GPU3: 0000:04:00.0: Unknown Error" and "... for GPU 0000:18:00.0: GPU is lost."
+// "... for GPU3: 0000:5e:00.0: Unknown Error" and "... for GPU 0000:18:00.0: GPU is lost."
 void find_gpu(std::string_view line, TelemetryNote& note) {
   const std::size_t at = line.find("GPU");
   if (at == std::string_view::npos) return;

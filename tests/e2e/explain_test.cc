@@ -18,11 +18,11 @@ using testing_support::TemporaryFolder;
 // A night in a folder: n12 loses a GPU, eight ranks wait for it and say so ten minutes later.
 void make_night(const TemporaryFolder& folder) {
   const auto run = run_shell("cd " + shell_word(folder.path()) + R"SH( && mkdir logs && cd logs
-works="WorkNCCL(SeqNum=8124, OpType=ALLREDUCE, NumelIn=64, NumelOut=64, Timeout(ms)=600000)"
+works="WorkNCCL(SeqNum=3907, OpType=ALLREDUCE, NumelIn=64, NumelOut=64, Timeout(ms)=600000)"
 for r in 0 1 2 3 4 5 6 7; do
   echo "2026-08-01 03:11:30 step 480/4000 loss 1.8"
   printf "[rank$r]:[E801 03:21:4$r.118203377 ProcessGroupNCCL.cpp:629] [Rank $r] Watchdog caught "
-  echo "collective operation timeout: $works ran for 600012 milliseconds before timing out."
+  echo "collective operation timeout: $works ran for 600047 milliseconds before timing out."
 done > rank_0.log
 printf "[Sat Aug  1 03:11:40 2026] NVRM: Xid (PCI:0000:9b:00): 79, pid=1, " > n12_dmesg.txt
 echo "GPU has fallen off the bus." >> n12_dmesg.txt
