@@ -176,15 +176,16 @@ JobRecord dated(std::string id, std::string state, double start, std::optional<d
   return out;
 }
 
+constexpr double kDay = 86'400;
+void dies(Pile& p, Cause cause = rank_exception) {
+  p.root(cause, "KeyError: 'mask'").rank(6).host("a2").at(2 * kDay);
+}
+void beats(Pile& p) {
+  p.line("rdzv", undetermined, EventRole::cascade, "failed to send a keep-alive heartbeat")
+      .at(2 * kDay + 30);
+}
+
 TEST(JobJoins, RecordsOfOtherJobs) {
-  constexpr double kDay = 86'400;
-  const auto dies = [](Pile& p, Cause cause = rank_exception) {
-    p.root(cause, "KeyError: 'mask'").rank(6).host("a2").at(2 * kDay);
-  };
-  const auto beats = [](Pile& p) {
-    p.line("rdzv", undetermined, EventRole::cascade, "failed to send a keep-alive heartbeat")
-        .at(2 * kDay + 30);
-  };
   run({
       {"an end of yesterday",
        [=](Pile& p) {
@@ -212,6 +213,11 @@ TEST(JobJoins, RecordsOfOtherJobs) {
          p.fact(job("772", "RUNNING"));
        },
        "external_stop", "process:500", kWarning},
+  });
+}
+
+TEST(JobJoins, NodesAndRestsOfOtherJobs) {
+  run({
       {"a node of another job",
        [=](Pile& p) {
          dies(p);
@@ -425,27 +431,8 @@ void attempt(Pile& p, double at, int step, std::string death) {
   p.root(rank_exception, std::move(death)).rank(37).at(at + 33);
 }
 
-TEST(JobJoins, RestartsAndZombies) {
-  const auto beat = [](Pile& p, double at) {
-    p.line("rdzv", undetermined, EventRole::cascade, "failed to send a keep-alive heartbeat")
-        .at(at);
-  };
+TEST(JobJoins, AttemptsAreOneBehindTheOther) {
   run({
-      {"each comes further",
-       [](Pile& p) {
-         for (int i = 0; i < 4; ++i) attempt(p, i * 100, 100 + 50 * i, "NaN at 1");
-       },
-       "rank_exception", "rank:37"},
-      {"twice only",
-       [](Pile& p) {
-         for (int i = 0; i < 2; ++i) attempt(p, i * 100, 100, "NaN at 1");
-       },
-       "rank_exception", "rank:37"},
-      {"different deaths",
-       [](Pile& p) {
-         for (int i = 0; i < 4; ++i) attempt(p, i * 100, 100, std::string("E") + char('a' + i));
-       },
-       "rank_exception", "rank:37"},
       {"each rank in a log of its own",
        [](Pile& p) {
          for (int r = 0; r < 8; ++r) {
@@ -478,6 +465,30 @@ TEST(JobJoins, RestartsAndZombies) {
          p.input.events[0].repeats = p.input.events[1].repeats = 1'000'000'000'000;
        },
        "restart_loop", "file:iteration 100", kCritical, kHigh},
+  });
+}
+
+TEST(JobJoins, RestartsAndZombies) {
+  const auto beat = [](Pile& p, double at) {
+    p.line("rdzv", undetermined, EventRole::cascade, "failed to send a keep-alive heartbeat")
+        .at(at);
+  };
+  run({
+      {"each comes further",
+       [](Pile& p) {
+         for (int i = 0; i < 4; ++i) attempt(p, i * 100, 100 + 50 * i, "NaN at 1");
+       },
+       "rank_exception", "rank:37"},
+      {"twice only",
+       [](Pile& p) {
+         for (int i = 0; i < 2; ++i) attempt(p, i * 100, 100, "NaN at 1");
+       },
+       "rank_exception", "rank:37"},
+      {"different deaths",
+       [](Pile& p) {
+         for (int i = 0; i < 4; ++i) attempt(p, i * 100, 100, std::string("E") + char('a' + i));
+       },
+       "rank_exception", "rank:37"},
       {"the same death",
        [](Pile& p) {
          for (int i = 0; i < 4; ++i) attempt(p, i * 100, 100, "NaN at " + std::to_string(i));

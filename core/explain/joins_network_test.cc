@@ -219,6 +219,25 @@ void counter(Pile& p, std::string name, double before, double after) {
   p.fact(PortCounter{"mlx5_2", 1, std::move(name), before, after}, "n5");
 }
 
+TEST(NetworkJoins, CountersThatSayNothing) {
+  run({
+      {"the other end has errors",
+       [](Pile& p) {
+         map_of_site(p);
+         lost_peer(p, "n1", 60);
+         counter(p, "port_rcv_remote_physical_errors", 0, 900);
+       },
+       "undetermined", "host:n5", kCritical, kLow, kLow},
+      {"a few bits that were mended",
+       [](Pile& p) {
+         map_of_site(p);
+         lost_peer(p, "n1", 60);
+         counter(p, "symbol_error", 4, 6);
+       },
+       "undetermined", "host:n5", kCritical, kLow, kLow},
+  });
+}
+
 TEST(NetworkJoins, PeersThatAreNamed) {
   run({
       {"only errors",
@@ -275,20 +294,6 @@ TEST(NetworkJoins, PeersThatAreNamed) {
          counter(p, "packet_seq_err", 0, 900);
        },
        "roce_packet_loss", "", kCritical, kMedium, kMedium},
-      {"the other end has errors",
-       [](Pile& p) {
-         map_of_site(p);
-         lost_peer(p, "n1", 60);
-         counter(p, "port_rcv_remote_physical_errors", 0, 900);
-       },
-       "undetermined", "host:n5", kCritical, kLow, kLow},
-      {"a few bits that were mended",
-       [](Pile& p) {
-         map_of_site(p);
-         lost_peer(p, "n1", 60);
-         counter(p, "symbol_error", 4, 6);
-       },
-       "undetermined", "host:n5", kCritical, kLow, kLow},
       {"out of memory there",
        [](Pile& p) {
          p.root(gpu_oom, "Cuda failure 'out of memory'").host("n7").on(CulpritKind::gpu, "n7/3");
