@@ -173,6 +173,8 @@ void first_link(const Scene& scene, std::vector<Claim>& claims) {
       claim->cap(Confidence::medium);
     }
   }
+  // Hosts of one NVLink domain complain of each other's GPUs.
+  if (by_host.size() > 1) claim->cap(Confidence::medium);
   claim->join = "first_link";
 }
 

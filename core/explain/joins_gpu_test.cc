@@ -185,7 +185,7 @@ TEST(GpuJoins, NvlinksHaveTwoEnds) {
          p.source = "other";
          p.xid(149, nvlink_down, "0000:e6:00").host("n2").at(10);
        },
-       "nvlink_down", "gpu:n1/0000:d4:00.0 gpu:n2/0000:e6:00.0"},
+       "nvlink_down", "gpu:n1/0000:d4:00.0 gpu:n2/0000:e6:00.0", kCritical, kMedium, kMedium},
   });
 }
 

@@ -327,7 +327,8 @@ void named_peer(const Scene& scene, std::vector<Claim>& claims) {
         dead->what += fmt::format("; the network errors that name {} follow from it", peer);
       }
       if (moved == Moved::still) dead->what += ", its port counters did not move";
-      if (moved > Moved::still) dead->cap(Confidence::medium);
+      const bool sure = scene.clock().before(*dead->first(), errors.front());
+      if (moved > Moved::still || !sure) dead->cap(Confidence::medium);
       continue;
     }
     if (moved <= Moved::still) continue;

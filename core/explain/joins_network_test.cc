@@ -228,6 +228,14 @@ TEST(NetworkJoins, CountersThatSayNothing) {
          counter(p, "port_rcv_remote_physical_errors", 0, 900);
        },
        "undetermined", "host:n5", kCritical, kLow, kLow},
+      {"dead at about the time of the errors",
+       [](Pile& p) {
+         map_of_site(p);
+         p.root(watchdog_stuck, "stuck for 480 seconds").rank(42).at(40);
+         p.source = "a9.log";
+         lost_peer(p, "n1", 57);
+       },
+       "watchdog_stuck", "rank:42", kCritical, kMedium, kMedium},
       {"a few bits that were mended",
        [](Pile& p) {
          map_of_site(p);
