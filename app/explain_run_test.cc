@@ -175,6 +175,26 @@ TEST(ExplainRun, DocumentsAreOfTheHostOfTheirFolder) {
   }
 }
 
+// Behind the end of summer time a zone that was told is an hour less; one that was guessed decides
+// nothing.
+TEST(ExplainRun, ZonesHoldForTheStampsOfTheirSeason) {
+  MemoryFiles files;
+  files.add("b7_dmesg.txt",
+            "[Sat Oct 24 12:00:00 2026] NVRM: Xid (PCI:0000:9b:00): 45, pid=1, Ch 00000008\n"
+            "[Mon Oct 26 03:10:00 2026] " LOST "\n");
+  files.add("rank_3.log", "2026-10-26T01:40:00Z [rank3]: KeyError: 'mask'\n");
+  ExplainRequest request;
+  request.paths = {"b7_dmesg.txt", "rank_3.log"};
+  request.zones.emplace("", *TimeZone::make("Europe/Berlin"));
+  const auto told = explain_once(request, files);
+  request.zone_guessed = true;
+  const auto guessed = explain_once(request, files);
+  ASSERT_TRUE(told && guessed);
+  ASSERT_FALSE(told->findings.empty() || guessed->findings.empty());
+  EXPECT_EQ(told->findings[0].cause, Cause::rank_exception) << told->findings[0].summary;
+  EXPECT_LT(guessed->findings[0].confidence, Confidence::high) << guessed->findings[0].summary;
+}
+
 TEST(ExplainRun, PackedAndRotated) {
   const testing_support::TemporaryFolder folder;
   folder.write("n12_dmesg.log", "[Sat Aug  1 03:11:40 2026] " LOST "\n");
