@@ -283,6 +283,36 @@ std::vector<PathWalk::Item> in_order(std::vector<PathWalk::Item> items) {
   return out;
 }
 
+// The path of a source, members of an archive as if it were a folder.
+std::string as_path(std::string source) {
+  const std::size_t colon = source.rfind(':');
+  if (colon != std::string::npos) source[colon] = '/';
+  return source;
+}
+
+// Documents that do not say whose they are lie in the folder of their host, where folders side by
+// side are named like hosts.
+void place_documents(ExplainReading& reading) {
+  std::vector<std::string> folders;  // with one file each, which is one machine's by its name
+  const auto add = [&](const std::string& source) {
+    const std::string path = as_path(source);
+    const std::size_t slash = path.rfind('/');
+    if (slash != std::string::npos) folders.push_back(path.substr(0, slash) + "/dmesg.txt");
+  };
+  for (const ScannedLog& log : reading.logs) add(log.source.name);
+  for (const SiteFact& fact : reading.facts) add(fact.source);
+  std::sort(folders.begin(), folders.end());
+  folders.erase(std::unique(folders.begin(), folders.end()), folders.end());
+  const auto hosts = hosts_of_folders(folders);
+  for (SiteFact& fact : reading.facts) {
+    const std::string path = as_path(fact.source);
+    const std::size_t slash = path.rfind('/');
+    if (!fact.host.empty() || slash == std::string::npos) continue;
+    const auto host = hosts.find(path.substr(0, slash) + "/dmesg.txt");
+    if (host != hosts.end()) fact.host = host->second;
+  }
+}
+
 }  // namespace
 
 Result<ExplainReading> read_explain_inputs(
@@ -332,6 +362,7 @@ Result<ExplainReading> read_explain_inputs(
     out.documents += one.documents;
     out.dumps += one.dumps;
   }
+  place_documents(out);
   if (failure && failed == gained.size()) return *failure;
   if (gained.empty()) return make_error(Errc::not_found, "no file in what was named");
   return out;

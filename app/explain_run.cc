@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -14,22 +16,39 @@
 namespace muster {
 namespace {
 
-// What the zones make of the first stamp of each host; they say nothing where all stamps have one.
+void note_zone(const std::string& host, const TimeZone& zone, std::vector<std::string>& notes) {
+  const std::string of = host.empty() ? "" : " of " + host;
+  notes.push_back(fmt::format("times{} without a zone are read as {}{}", of,
+                              zone.name().empty() ? "this machine's" : zone.name(),
+                              host.empty() ? " (--tz ZONE, --tz HOST=ZONE)" : ""));
+}
+
+// What the zones make of the stamps of each host; they say nothing where all stamps have one.
 void add_zones(const ExplainRequest& request, ExplainInput& input,
                std::vector<std::string>& notes) {
-  std::set<std::string> done;
+  std::map<std::string, std::set<WallTime>> stamps;
+  std::vector<std::string> seen;
   for (const LogEvent& event : input.events) {
     if (!event.time.at || event.time.has_zone || !event.time.has_date) continue;
-    const bool named = request.zones.contains(event.host);
-    const std::string& host = named ? event.host : std::string();
-    const auto zone = request.zones.find(host);
-    if (zone == request.zones.end() || !done.insert(host).second) continue;
-    input.zones.emplace_back(host, *event.time.at - zone->second.to_utc(*event.time.at));
-    const std::string of = host.empty() ? "" : " of " + host;
-    const std::string name = zone->second.name();
-    notes.push_back(fmt::format("times{} without a zone are read as {}{}", of,
-                                name.empty() ? "this machine's" : name,
-                                named ? "" : " (--tz ZONE, --tz HOST=ZONE)"));
+    const std::string host = request.zones.contains(event.host) ? event.host : "";
+    if (!request.zones.contains(host)) continue;
+    const auto [it, added] = stamps.try_emplace(host);
+    if (added) seen.push_back(host);
+    it->second.insert(*event.time.at);
+  }
+  for (const std::string& host : seen) {
+    const TimeZone& zone = request.zones.at(host);
+    const bool guessed = host.empty() && request.zone_guessed;
+    std::optional<Duration> before;
+    for (const WallTime at : stamps.at(host)) {
+      const Duration ahead = at - zone.to_utc(at);
+      if (before == ahead) continue;
+      // A guess is one offset: a change of the clock shows in the log itself.
+      if (before && guessed) break;
+      input.zones.push_back({.host = host, .ahead = ahead, .from = at, .told = !guessed});
+      before = ahead;
+    }
+    note_zone(host, zone, notes);
   }
 }
 

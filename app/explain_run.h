@@ -18,6 +18,7 @@ struct ExplainRequest {
   std::vector<std::string> paths;
   std::vector<LogRule> rules;             // of the user: they come before the built-in ones
   std::map<std::string, TimeZone> zones;  // of stamps without one, by host; "" for all others
+  bool zone_guessed = false;              // that of "" is only this machine's, nobody told it
   std::function<void(const ReadProgress&)> on_progress;
 };
 

@@ -191,6 +191,57 @@ TEST(ExplainRun, DocumentsOfTheSiteAreNoLogs) {
       notes_say(answer({"a.log", "df.txt"}, files), "1 log, 1 line, 1 listing (df, sacct, ...)"));
 }
 
+constexpr std::string_view kLowLimits =
+    "core file size          (blocks, -c) 0\n"
+    "max locked memory       (kbytes, -l) 64\n"
+    "open files                      (-n) 1048576\n"
+    "max user processes              (-u) 4096\n";
+
+// The limits of one host say nothing of another, in folders and in archives.
+TEST(ExplainRun, DocumentsAreOfTheHostOfTheirFolder) {
+  const std::string failed =
+      "[rank3]: RuntimeError: NCCL error: Call to ibv_reg_mr_iova2 failed with error Cannot "
+      "allocate memory\n";
+  for (const std::string host : {"a41", "a42"}) {
+    SCOPED_TRACE(host);
+    const testing_support::TemporaryFolder folder;
+    const std::string in = "cd " + testing_support::shell_word(folder.path());
+    ASSERT_EQ(testing_support::run_shell(in + " && mkdir -p top/a41 top/a42").status, 0);
+    folder.write("top/a41/rank3.log", failed);
+    folder.write("top/a41/dmesg.txt", "[Sat Aug  1 03:11:40 2026] usb: a new device was found\n");
+    folder.write("top/a42/dmesg.txt", "[Sat Aug  1 03:11:40 2026] usb: a new device was found\n");
+    folder.write("top/" + host + "/ulimit.txt", std::string(kLowLimits));
+    folder.write("top/places.txt", "rank 0-7 a41\nrank 8-15 a42\n");
+    ASSERT_EQ(testing_support::run_shell(in + " && tar cf all.tar top").status, 0);
+    for (const std::string path : {"/top", "/all.tar"}) {
+      const Report report = answer({folder.path() + path}, real_files());
+      ASSERT_FALSE(report.findings.empty());
+      EXPECT_EQ(report.findings[0].confidence == Confidence::high, host == "a41")
+          << path << report.findings[0].summary;
+    }
+  }
+}
+
+// Behind the end of summer time a zone that was told is an hour less; one that was guessed decides
+// nothing.
+TEST(ExplainRun, ZonesHoldForTheStampsOfTheirSeason) {
+  MemoryFiles files;
+  files.add("b7_dmesg.txt",
+            "[Sat Oct 24 12:00:00 2026] NVRM: Xid (PCI:0000:9b:00): 45, pid=1, Ch 00000008\n"
+            "[Mon Oct 26 03:10:00 2026] " LOST "\n");
+  files.add("rank_3.log", "2026-10-26T01:40:00Z [rank3]: KeyError: 'mask'\n");
+  ExplainRequest request;
+  request.paths = {"b7_dmesg.txt", "rank_3.log"};
+  request.zones.emplace("", *TimeZone::make("Europe/Berlin"));
+  const auto told = explain_once(request, files);
+  request.zone_guessed = true;
+  const auto guessed = explain_once(request, files);
+  ASSERT_TRUE(told && guessed);
+  ASSERT_FALSE(told->findings.empty() || guessed->findings.empty());
+  EXPECT_EQ(told->findings[0].cause, Cause::rank_exception) << told->findings[0].summary;
+  EXPECT_LT(guessed->findings[0].confidence, Confidence::high) << guessed->findings[0].summary;
+}
+
 TEST(ExplainRun, PackedAndRotated) {
   const testing_support::TemporaryFolder folder;
   folder.write("n12_dmesg.log", "[Sat Aug  1 03:11:40 2026] " LOST "\n");

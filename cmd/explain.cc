@@ -148,6 +148,7 @@ class ExplainVerb final : public Verb {
       auto own = TimeZone::make("");
       if (!own) return console.fail(own.error());
       request.zones.emplace("", std::move(*own));
+      request.zone_guessed = true;
     }
     if (!rules_.empty()) {
       auto file = read_rules_file(real_files(), rules_);

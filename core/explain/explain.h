@@ -21,12 +21,20 @@ struct LogSource {
   EventTime first, last;  // stamps of its first and last stamped line
 };
 
+// How far the clock of a host is ahead of UTC, for its stamps without a zone.
+struct ZoneOffset {
+  std::string host;  // "" for all others
+  Duration ahead{};
+  // From this local time on, until the next one of the host; its first one holds before as well.
+  WallTime from{};
+  bool told = true;  // by the user; else a guess, which decides no order
+};
+
 struct ExplainInput {
   std::vector<LogSource> sources;
   std::vector<LogEvent> events;  // of each source in the order of its lines
   std::vector<SiteFact> facts;
-  // How far the clock of a host is ahead of UTC where its stamps have no zone.
-  std::vector<std::pair<std::string, Duration>> zones;  // host, offset; "" for all others
+  std::vector<ZoneOffset> zones;  // those of a host in the order of time
 };
 
 struct Explanation {

@@ -47,13 +47,17 @@ bool is_of_job(const LogEvent& event) {
          event.rule.starts_with("progress:");
 }
 
-std::optional<Duration> zone_of(const ExplainInput& input, const std::string& host) {
-  std::optional<Duration> all;
-  for (const auto& [name, ahead] : input.zones) {
-    if (!host.empty() && equals_ignoring_case(name, host)) return ahead;
-    if (name.empty()) all = ahead;
+// What holds for a local time of a host; null: nothing is known.
+const ZoneOffset* zone_of(const ExplainInput& input, const std::string& host, WallTime at) {
+  const ZoneOffset* own = nullptr;
+  const ZoneOffset* all = nullptr;
+  for (const ZoneOffset& zone : input.zones) {
+    const bool named = !host.empty() && equals_ignoring_case(zone.host, host);
+    if (!named && !zone.host.empty()) continue;
+    const ZoneOffset*& best = named ? own : all;
+    if (best == nullptr || zone.from <= at) best = &zone;
   }
-  return all;
+  return own != nullptr ? own : all;
 }
 
 }  // namespace
@@ -94,9 +98,9 @@ void HostClock::read(const ExplainInput& input, const std::vector<std::string>& 
     p.lo = event.time.at;
     p.zoned = event.time.has_zone;
     if (p.zoned || !event.time.has_date) continue;
-    if (const auto ahead = zone_of(input, hosts[i])) {
-      *p.lo -= *ahead;
-      p.zoned = true;
+    if (const ZoneOffset* zone = zone_of(input, hosts[i], *p.lo)) {
+      *p.lo -= zone->ahead;
+      p.zoned = zone->told;
     }
   }
   tied_.assign(hosts_seen.size() + 1, false);
@@ -258,9 +262,33 @@ void HostClock::fill(Source& source) {
   }
 }
 
+namespace {
+
+// When a host began to wait in a collective, by all lines that tell of it.
+struct Began {
+  WallTime first, last;
+};
+
+// Of a call, by host. A host that began twice tells of two attempts, nobody knows which is meant.
+std::vector<std::pair<std::size_t, WallTime>> begins_of(const std::map<std::size_t, Began>& call) {
+  std::vector<std::pair<std::size_t, WallTime>> out;
+  for (const auto& [host, began] : call) {
+    if (began.last - began.first <= HostClock::kSharedDoubt) out.emplace_back(host, began.first);
+  }
+  return out;
+}
+
+// How many calls agree on an offset.
+std::size_t agreeing(const std::vector<WallTime>& offsets, WallTime with) {
+  return static_cast<std::size_t>(std::count_if(offsets.begin(), offsets.end(), [&](WallTime one) {
+    return one - with <= HostClock::kSharedDoubt && with - one <= HostClock::kSharedDoubt;
+  }));
+}
+
+}  // namespace
+
 void HostClock::share(const ExplainInput& input) {
-  // Of a collective: when each host began to wait in it.
-  std::map<std::string, std::map<std::size_t, WallTime>> starts;
+  std::map<std::string, std::map<std::size_t, Began>> calls;
   for (std::size_t i = 0; i < points_.size(); ++i) {
     const LogEvent& event = input.events[i];
     const Point& p = points_[i];
@@ -270,25 +298,29 @@ void HostClock::share(const ExplainInput& input) {
     const std::string key = std::string(event.word("group")) + '/' +
                             std::string(event.word("seq")) + '/' + std::string(event.word("op"));
     const WallTime began = *p.lo - std::chrono::milliseconds(*ran);
-    const auto [it, added] = starts[key].emplace(p.host, began);
-    if (!added) it->second = std::min(it->second, began);
+    const auto [it, added] = calls[key].emplace(p.host, Began{began, began});
+    if (added) continue;
+    it->second.first = std::min(it->second.first, began);
+    it->second.last = std::max(it->second.last, began);
   }
   std::map<std::size_t, std::vector<WallTime>> offsets;  // as points on the epoch
-  for (const auto& [key, of_hosts] : starts) {
-    const std::vector<WallTime> all = [&] {
-      std::vector<WallTime> out;
-      for (const auto& [host, at] : of_hosts) out.push_back(at);
-      return out;
-    }();
-    if (all.size() < 2) continue;
-    const WallTime common = *middle(all);
-    for (const auto& [host, at] : of_hosts) offsets[host].emplace_back(at - common);
+  for (const auto& [key, call] : calls) {
+    const auto begins = begins_of(call);
+    if (begins.size() < 2) continue;
+    std::vector<WallTime> all;
+    for (const auto& [host, at] : begins) all.push_back(at);
+    const WallTime common = *middle(std::move(all));
+    for (const auto& [host, at] : begins) offsets[host].emplace_back(at - common);
   }
   std::vector<Duration> ahead(tied_.size(), Duration::zero());
   for (const auto& [host, times] : offsets) {
+    const WallTime by = *middle(times);
+    const bool large =
+        by.time_since_epoch() > kSharedDoubt || -by.time_since_epoch() > kSharedDoubt;
+    // One call may be of another attempt that hung at the same place.
+    if (large && (times.size() < 2 || agreeing(times, by) < times.size())) continue;
     tied_[host] = true;
-    const Duration by = middle(times)->time_since_epoch();
-    if (by > kSharedDoubt || by < -kSharedDoubt) ahead[host] = by;
+    if (large) ahead[host] = by.time_since_epoch();
   }
   for (Point& p : points_) {
     if (p.stamped) *p.lo -= ahead[p.host];

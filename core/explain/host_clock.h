@@ -24,8 +24,9 @@ enum class Order : std::uint8_t { unknown, before, after };
 //
 // Between hosts a clock may be off by limits::kClockSkew. Collectives that time out on both hosts
 // began at about one moment, which tells the offset to within kSharedDoubt; it is taken out where
-// it is larger than that. Stamps with a zone and stamps without one, of which nobody told the
-// offset, differ by up to kZoneDoubt.
+// it is larger than that and two calls agree on it (one may be of another attempt). Stamps with a
+// zone and stamps without one, of which nobody told the offset, differ by up to kZoneDoubt; a zone
+// that was only guessed tells none.
 class HostClock {
  public:
   static constexpr Duration kSharedDoubt = std::chrono::seconds(30);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/limits.h"
 #include "core/explain/explain_test_kit.h"
 #include "core/explain/scene.h"
 
@@ -202,12 +203,54 @@ TEST(HostClock, CollectivesTellTheOffsetOfTwoHosts) {
   Pile p;
   p.source = "a";
   p.timeout(0, 1000).host("n1");
+  p.timeout(0, 1100, 701).host("n1");
   p.root(Cause::gpu_oom).rank(0).host("n1").at(400);
   p.source = "b";  // 200 s ahead
   p.timeout(8, 1200).host("n2");
+  p.timeout(8, 1300, 701).host("n2");
   p.root(Cause::gpu_oom).rank(8).host("n2").at(500);
   const Scene scene(p.input);
-  EXPECT_EQ(scene.clock().order(3, 1), Order::before);
+  EXPECT_EQ(scene.clock().order(5, 2), Order::before);
+}
+
+// The job hung again at the same call, hours later, and the other host has only that log.
+TEST(HostClock, AnotherAttemptTellsNoOffset) {
+  for (const bool both : {false, true}) {
+    Pile p;
+    p.source = "a";
+    p.timeout(0, 1000).host("n1");
+    if (both) p.timeout(0, 1000 + 5 * kHour).host("n1");
+    p.root(Cause::gpu_oom).rank(0).host("n1").at(900);
+    p.source = "b";
+    p.timeout(8, 1000 + 5 * kHour).host("n2");
+    p.root(Cause::gpu_oom).rank(8).host("n2").at(300 + 5 * kHour);
+    const Scene scene(p.input);
+    const std::size_t first = both ? 2 : 1;
+    EXPECT_EQ(scene.clock().order(first, first + 2), Order::before) << both;
+  }
+}
+
+TEST(HostClock, AGuessedZoneDecidesNothing) {
+  for (const bool told : {false, true}) {
+    Pile p;
+    line(p, "a").host("n1").at(0).zone();
+    line(p, "b").host("n2").at(2 * kHour);
+    p.input.zones.push_back({"", Duration::zero(), {}, told});
+    EXPECT_EQ(Scene(p.input).clock().order(0, 1), told ? Order::before : Order::unknown);
+  }
+}
+
+TEST(HostClock, AnOffsetHoldsFromItsTimeOn) {
+  const WallTime day(std::chrono::hours(24 * 20'000));
+  Pile p;
+  line(p, "a").host("n1").at(10 * kHour);
+  line(p, "b").host("n2").at(8.6 * kHour).zone();
+  line(p, "b").host("n2").at(7.4 * kHour).zone();
+  p.input.zones = {{"", std::chrono::hours(2), day, true},
+                   {"", std::chrono::hours(1), day + std::chrono::hours(3), true}};
+  const Scene scene(p.input);  // 10 h is 9 h of UTC
+  EXPECT_EQ(scene.clock().order(1, 0), Order::before);
+  EXPECT_EQ(*scene.clock().gap(1, 0), seconds_to_duration(0.4 * kHour) - limits::kClockSkew);
 }
 
 TEST(HostClock, TheOrderOfSourcesIsNothing) {

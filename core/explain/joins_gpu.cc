@@ -11,6 +11,10 @@ namespace muster {
 namespace {
 
 constexpr Duration kMoment = std::chrono::minutes(2);
+// Errors of a slot that have to do with the loss of its GPU come this soon before it.
+constexpr Duration kErrorsLead = std::chrono::minutes(10);
+// One corrected error says nothing, a stream of them does.
+constexpr std::uint64_t kStream = 2;
 
 std::string pci_of(const LogEvent& event) {
   const std::string pci = pci_key(event.word("pci"));
@@ -41,61 +45,111 @@ std::vector<LostGpu> lost_gpus(const Scene& scene) {
   return out;
 }
 
-bool names_gpu(const Claim& claim, const Culprit& gpu) {
-  const std::string pci = pci_key(gpu.id.substr(gpu.id.rfind('/') + 1));
+// Host and device of "n1/0000:3b:00.0", "0000:3b:00.0".
+std::pair<std::string_view, std::string_view> parts_of(std::string_view id) {
+  const std::size_t slash = id.rfind('/');
+  if (slash == id.npos) return {"", id};
+  return {id.substr(0, slash), id.substr(slash + 1)};
+}
+
+bool names_gpu(const Scene& scene, const Claim& claim, const Culprit& gpu) {
+  const auto [host, device] = parts_of(gpu.id);
+  const std::string pci = pci_key(device);
   return std::any_of(claim.culprits.begin(), claim.culprits.end(), [&](const Culprit& c) {
     if (c == gpu) return true;
     // One of them may not name the host.
-    const bool bare = c.id.find('/') == std::string::npos || gpu.id.find('/') == std::string::npos;
-    return bare && !pci.empty() && pci == pci_key(c.id.substr(c.id.rfind('/') + 1));
+    const auto [its_host, its_device] = parts_of(c.id);
+    return !pci.empty() && pci == pci_key(its_device) && scene.same_host(host, its_host);
   });
+}
+
+// The claim is about one GPU or host, and it is of this host.
+bool only_of(const Scene& scene, const Claim& claim, std::string_view host) {
+  if (claim.culprits.size() != 1) return false;
+  const Culprit& one = claim.culprits.front();
+  const std::string_view its =
+      one.kind == CulpritKind::host ? std::string_view(one.id) : parts_of(one.id).first;
+  return scene.same_host(its, host);
+}
+
+// Lines of errors on a port that may have to do with the loss of the GPU behind it; `loss` is when
+// it was lost, absent: not known.
+std::vector<std::size_t> errors_of_port(const Scene& scene, std::string_view host,
+                                        const std::string& port, std::optional<std::size_t> loss) {
+  std::vector<std::size_t> out;
+  std::uint64_t corrected = 0;
+  bool grave = false;
+  for (const std::size_t i : scene.with_rule("pcie_error")) {
+    if (pci_of(scene.event(i)) != port || !scene.same_host(scene.host(i), host)) continue;
+    if (loss && scene.clock().before(*loss, i)) continue;
+    const auto lead = loss ? scene.clock().gap(i, *loss) : std::nullopt;
+    if (lead && *lead > kErrorsLead) continue;
+    out.push_back(i);
+    const bool mild = scene.event(i).word("grade") == "corrected";
+    if (mild) corrected += 1 + scene.event(i).repeats;
+    grave |= !mild;
+  }
+  if (!grave && corrected < kStream) out.clear();
+  return out;
 }
 
 // Errors on the port of a GPU say that its link or slot went.
 void add_port_errors(const Scene& scene, const LostGpu& lost, Claim& claim) {
   const std::string gpu = pci_key(lost.gpu);
+  const auto loss = lost.event ? lost.event : claim.first();
   for (const FactRef& tree : facts_of<PciBridge>(scene, lost.host)) {
     const auto& bridge = std::get<PciBridge>(tree.fact->value);
     if (gpu.empty() || pci_key(bridge.device) != gpu) continue;
-    for (const std::size_t i : scene.with_rule("pcie_error")) {
-      if (pci_of(scene.event(i)) != pci_key(bridge.port)) continue;
-      claim.events.push_back(i);
-      claim.confidence = Confidence::high;
-      claim.what =
-          fmt::format("the GPU is lost after errors on its PCIe port {}", pci_key(bridge.port));
-      if (std::find(claim.facts.begin(), claim.facts.end(), tree.index) == claim.facts.end()) {
-        claim.facts.push_back(tree.index);
-      }
-    }
+    const auto errors = errors_of_port(scene, lost.host, pci_key(bridge.port), loss);
+    if (errors.empty()) continue;
+    claim.events.insert(claim.events.end(), errors.begin(), errors.end());
+    claim.facts.push_back(tree.index);
+    claim.confidence = claim.culprits.size() == 1 ? Confidence::high : Confidence::medium;
+    claim.what =
+        fmt::format("the GPU is lost after errors on its PCIe port {}", pci_key(bridge.port));
   }
 }
 
+Claim unreachable() {
+  Claim claim;
+  claim.cause = Cause::gpu_fell_off_bus;
+  claim.what = "the driver cannot reach the GPU any more";
+  claim.actions = {Action::drain_host, Action::power_cycle_host, Action::check_power_cooling};
+  // Without a word of the bus it may be its firmware or the driver.
+  claim.confidence = Confidence::medium;
+  claim.join = "lost_handle";
+  return claim;
+}
+
+// What made it unreachable is told already: a dead firmware cannot be reached either. Without its
+// address a lost GPU is the one of its host of which that is told.
+Claim* told_already(const Scene& scene, const LostGpu& lost, const Culprit& gpu,
+                    std::vector<Claim>& claims) {
+  for (Claim& claim : claims) {
+    if (!is_gpu_fault(claim.cause) || claim.follows) continue;
+    if (names_gpu(scene, claim, gpu)) return &claim;
+    const bool bare = pci_key(lost.gpu).empty() && claim.cause == Cause::gpu_fell_off_bus;
+    if (bare && !claim.events.empty() && only_of(scene, claim, lost.host)) return &claim;
+  }
+  return nullptr;
+}
+
 void lost_handle(const Scene& scene, std::vector<Claim>& claims) {
+  std::map<std::string, Claim> own;  // by host: several GPUs that are lost there are one loss
   for (const LostGpu& lost : lost_gpus(scene)) {
     const Culprit gpu =
         lost.gpu.empty() ? scene.host_culprit(lost.host) : scene.gpu_culprit(lost.host, lost.gpu);
-    Claim* claim = nullptr;
-    for (Claim& other : claims) {
-      // What made it unreachable is told already: a dead firmware cannot be reached either.
-      const bool known = is_gpu_fault(other.cause) && !other.follows && names_gpu(other, gpu);
-      if (known || (claim == nullptr && other.cause == Cause::gpu_fell_off_bus)) claim = &other;
-      if (known) break;
-    }
+    Claim* claim = told_already(scene, lost, gpu, claims);
     if (claim == nullptr) {
-      claims.emplace_back();
-      claim = &claims.back();
-      claim->cause = Cause::gpu_fell_off_bus;
-      claim->what = "the driver cannot reach the GPU any more";
-      claim->actions = {Action::drain_host, Action::power_cycle_host, Action::check_power_cooling};
-      // Without a word of the bus it may be its firmware or the driver.
-      claim->confidence = Confidence::medium;
+      claim = &own.try_emplace(host_key(lost.host), unreachable()).first->second;
+      if (!names_gpu(scene, *claim, gpu)) claim->culprits.push_back(gpu);
     }
     if (lost.fact) claim->facts.push_back(*lost.fact);
-    if (lost.event) claim->events.push_back(*lost.event);
     claim->join = "lost_handle";
-    if (!names_gpu(*claim, gpu)) claim->culprits.push_back(gpu);
     if (claim->cause == Cause::gpu_fell_off_bus) add_port_errors(scene, lost, *claim);
+    if (lost.event) claim->events.push_back(*lost.event);
   }
+  for (auto& [host, claim] : own) claims.push_back(std::move(claim));
 }
 
 // A link has two ends and a fabric many: where one GPU loses a link, its peers complain. The first
@@ -119,6 +173,8 @@ void first_link(const Scene& scene, std::vector<Claim>& claims) {
       claim->cap(Confidence::medium);
     }
   }
+  // Hosts of one NVLink domain complain of each other's GPUs.
+  if (by_host.size() > 1) claim->cap(Confidence::medium);
   claim->join = "first_link";
 }
 
@@ -236,26 +292,36 @@ void program_faults(const Scene& scene, std::vector<Claim>& claims) {
 
 // ---- Memory of GPUs --------------------------------------------------------------------------
 
+bool remap_failed(const GpuState& state) {
+  const std::string name = to_lower(state.name), value = to_lower(trim(state.value));
+  const bool failure =
+      name.find("remapping failure") != name.npos || name.find("remap failure") != name.npos;
+  return failure && (value == "yes" || value == "1" || value == "true");
+}
+
+// The claim of a memory fault that is about this GPU alone. The state of a GPU that is not named is
+// that of the only one of its host with such errors.
+Claim* memory_claim(const Scene& scene, const SiteFact& fact, Cause cause,
+                    std::vector<Claim>& claims) {
+  const std::string& gpu = std::get<GpuState>(fact.value).gpu;
+  for (Claim& claim : claims) {
+    if (claim.cause != cause || claim.follows || !only_of(scene, claim, fact.host)) continue;
+    if (gpu.empty() || names_gpu(scene, claim, scene.gpu_culprit(fact.host, gpu))) return &claim;
+  }
+  return nullptr;
+}
+
 void worn_out(const Scene& scene, std::vector<Claim>& claims) {
   for (const FactRef& ref : all_facts<GpuState>(scene)) {
     const auto& state = std::get<GpuState>(ref.fact->value);
-    const std::string name = to_lower(state.name), value = to_lower(trim(state.value));
-    const bool failure =
-        name.find("remapping failure") != name.npos || name.find("remap failure") != name.npos;
-    if (!failure || (value != "yes" && value != "1" && value != "true")) continue;
-    Claim* claim = find_claim(claims, Cause::gpu_memory_worn_out);
+    if (!remap_failed(state)) continue;
+    Claim* claim = memory_claim(scene, *ref.fact, Cause::gpu_memory_worn_out, claims);
     for (const Cause memory : {Cause::ecc_uncorrectable, Cause::ecc_contained}) {
-      Claim* other = find_claim(claims, memory);
+      Claim* other = claim == nullptr ? memory_claim(scene, *ref.fact, memory, claims) : nullptr;
       if (other == nullptr) continue;
-      // The state of a GPU that is not named is that of the only one with such errors.
-      const bool one = other->culprits.size() == 1;
-      const bool same =
-          !state.gpu.empty() && one && other->culprits[0].id.ends_with(pci_key(state.gpu));
-      if (claim == nullptr && (same || (state.gpu.empty() && one))) {
-        other->become(Cause::gpu_memory_worn_out, "worn_out");
-        other->what = "rows of the GPU's memory could not be remapped any more";
-        claim = other;
-      }
+      other->become(Cause::gpu_memory_worn_out, "worn_out");
+      other->what = "rows of the GPU's memory could not be remapped any more";
+      claim = other;
     }
     if (claim == nullptr) {
       claims.emplace_back();
@@ -264,9 +330,12 @@ void worn_out(const Scene& scene, std::vector<Claim>& claims) {
       claim->what = "the GPU says that a remap of rows failed";
       claim->culprits = {state.gpu.empty() ? scene.host_culprit(ref.fact->host)
                                            : scene.gpu_culprit(ref.fact->host, state.gpu)};
+      // Of which host, nobody says.
+      if (!scene.same_host(ref.fact->host, ref.fact->host)) claim->cap(Confidence::low);
+    } else {
+      claim->confidence = Confidence::high;
     }
     claim->facts.push_back(ref.index);
-    claim->confidence = Confidence::high;
     claim->actions = {Action::drain_host, Action::replace_gpu};
   }
 }

@@ -49,9 +49,17 @@ TEST(GpuJoins, GpusThatAreLost) {
          p.fact(PciBridge{"0000:5d:03.0", "0000:05:00.0", "NIC"});
        },
        "gpu_fell_off_bus", "gpu:0000:5e:00.0", kCritical, kMedium, kMedium},
+      {"one corrected error of its port",
+       [](Pile& p) {
+         lost(p, "0000:5e:00.0");
+         port_error(p, "0000:5d:01.0");
+         p.fact(PciBridge{"0000:5d:01.0", "0000:5e:00.0", "AD102"});
+       },
+       "gpu_fell_off_bus", "gpu:0000:5e:00.0", kCritical, kMedium, kMedium},
       {"errors of its port",
        [](Pile& p) {
          lost(p, "00000000:5e:00.0");
+         port_error(p, "0000:5d:01.0");
          port_error(p, "0000:5d:01.0");
          p.fact(PciBridge{"0000:5d:01.0", "0000:5e:00.0", "AD102"});
          p.cascade("gloo timed out");
@@ -75,6 +83,79 @@ TEST(GpuJoins, GpusThatAreLost) {
          lost(p, "0000:5e:00.0");
        },
        "gpu_fell_off_bus", "gpu:0000:5e:00.0", kCritical, kHigh},
+  });
+}
+
+void lost_on(Pile& p, std::string host, std::string gpu) {
+  p.source = "kern." + host;
+  p.line("no_handle", gpu_fell_off_bus, EventRole::confirmation)
+      .word("pci", std::move(gpu))
+      .host(host)
+      .at(5000);
+}
+void port_errors_on(Pile& p, std::string host, double at) {
+  p.source = "kern." + host;
+  for (int i = 0; i < 3; ++i) {
+    p.line("pcie_error", undetermined, EventRole::confirmation, "AER: Corrected error")
+        .word("pci", "0000:5d:01.0")
+        .word("grade", "corrected")
+        .host(host)
+        .at(at + i);
+  }
+}
+
+TEST(GpuJoins, AddressesAreThoseOfAHost) {
+  const PciBridge behind{"0000:5d:01.0", "0000:5e:00.0", "GP102"};
+  const auto failed = [](Pile& p, std::string gpu, std::string host) {
+    p.fact(GpuState{std::move(gpu), "Remapping Failure Occurred", "Yes"}, std::move(host));
+  };
+  run({
+      {"errors of the same port elsewhere",
+       [=](Pile& p) {
+         port_errors_on(p, "a7", 4900);
+         lost_on(p, "a8", "0000:5e:00.0");
+         p.fact(behind, "a8");
+       },
+       "gpu_fell_off_bus", "gpu:a8/0000:5e:00.0", kCritical, kMedium, kMedium},
+      {"errors of long before",
+       [=](Pile& p) {
+         port_errors_on(p, "a8", 100);
+         lost_on(p, "a8", "0000:5e:00.0");
+         p.fact(behind, "a8");
+       },
+       "gpu_fell_off_bus", "gpu:a8/0000:5e:00.0", kCritical, kMedium, kMedium},
+      {"errors behind the loss",
+       [=](Pile& p) {
+         lost_on(p, "a8", "0000:5e:00.0");
+         port_errors_on(p, "a8", 5100);
+         p.fact(behind, "a8");
+       },
+       "gpu_fell_off_bus", "gpu:a8/0000:5e:00.0", kCritical, kMedium, kMedium},
+      {"errors just before",
+       [=](Pile& p) {
+         port_errors_on(p, "a8", 4900);
+         lost_on(p, "a8", "0000:5e:00.0");
+         p.fact(behind, "a8");
+       },
+       "gpu_fell_off_bus", "gpu:a8/0000:5e:00.0", kCritical, kHigh},
+      {"one that fell off elsewhere takes no other with it",
+       [](Pile& p) {
+         p.xid(79, gpu_fell_off_bus, "0000:04:00").host("a7").at(100);
+         lost_on(p, "a8", "0000:09:00.0");
+       },
+       "gpu_fell_off_bus", "gpu:a7/0000:5e:00.0", kCritical},
+      {"a remap that failed elsewhere",
+       [=](Pile& p) {
+         p.xid(94, ecc_contained, "0000:4f:00").host("a7").at(1);
+         failed(p, "0000:4f:00.0", "a8");
+       },
+       "ecc_contained", "gpu:a7/0000:4f:00.0", kWarning, kMedium},
+      {"a remap that failed, and another GPU that is worn out",
+       [=](Pile& p) {
+         p.xid(64, gpu_memory_worn_out, "0000:87:00").host("a7").at(1);
+         failed(p, "0000:4f:00.0", "a7");
+       },
+       "gpu_memory_worn_out", "gpu:a7/0000:87:00.0", kCritical},
   });
 }
 
@@ -104,7 +185,7 @@ TEST(GpuJoins, NvlinksHaveTwoEnds) {
          p.source = "other";
          p.xid(149, nvlink_down, "0000:e6:00").host("n2").at(10);
        },
-       "nvlink_down", "gpu:n1/0000:d4:00.0 gpu:n2/0000:e6:00.0"},
+       "nvlink_down", "gpu:n1/0000:d4:00.0 gpu:n2/0000:e6:00.0", kCritical, kMedium, kMedium},
   });
 }
 

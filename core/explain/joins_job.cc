@@ -15,6 +15,79 @@ std::string first_word(std::string_view text) {
   return to_lower(text.substr(0, text.find_first_of(" +*~#$@")));
 }
 
+// ---- Whether a record is of the job of the logs ----------------------------------------------
+
+// Records and logs end together, but for what is written late.
+constexpr Duration kNear = std::chrono::hours(1);
+
+enum class Belongs : std::uint8_t { no, unknown, yes };
+
+std::string_view whole_id(std::string_view id) {
+  return id.substr(0, id.find_first_of("._+"));
+}
+
+// `id` stands in `text` by itself: "77" in "job_77.out", not in "job_1770.out".
+bool holds_id(std::string_view text, std::string_view id) {
+  const auto digit = [&](std::size_t i) {
+    return i < text.size() && text[i] >= '0' && text[i] <= '9';
+  };
+  for (std::size_t at = text.find(id); at != text.npos; at = text.find(id, at + 1)) {
+    if ((at == 0 || !digit(at - 1)) && !digit(at + id.size())) return true;
+  }
+  return false;
+}
+
+// Jobs whose ids the names or the lines of the logs hold. Short ids are no names.
+bool named_in_logs(const Scene& scene, std::string_view id) {
+  if (id.size() < 3) return false;
+  const auto& input = scene.input();
+  return std::any_of(input.sources.begin(), input.sources.end(),
+                     [&](const LogSource& source) { return holds_id(source.name, id); }) ||
+         std::any_of(input.events.begin(), input.events.end(), [&](const LogEvent& e) {
+           return whole_id(e.word("job")) == id || holds_id(e.source, id);
+         });
+}
+
+bool of_run(const Scene& scene, std::size_t i) {
+  const LogEvent& e = scene.event(i);
+  return e.rank || e.rule == "exception" || e.rule.starts_with("progress:") ||
+         e.cause == Cause::external_stop;
+}
+
+// By times: something of the run lies within those of the record.
+Belongs by_time(const Scene& scene, const JobRecord& job) {
+  if (!job.start && !job.end) return Belongs::unknown;
+  Belongs best = Belongs::no;
+  bool stamped = false;
+  for (const std::size_t i : scene.sorted()) {
+    const EventTime& time = scene.event(i).time;
+    if (!of_run(scene, i) || !time.at || !time.has_date) continue;
+    stamped = true;
+    const bool early = job.start && *time.at + kNear < *job.start;
+    const bool late = job.end && *time.at > *job.end + kNear;
+    const bool far = !job.start && *time.at + kNear < *job.end;
+    if (!early && !late && !far) return Belongs::yes;
+    // Records have the time of the site, stamps may have another.
+    const Duration zone = time.has_zone ? HostClock::kZoneDoubt : Duration::zero();
+    const bool maybe = (!job.start || *time.at + zone + kNear >= *job.start) &&
+                       (!job.end || *time.at <= *job.end + zone + kNear) &&
+                       (job.start || *time.at + zone + kNear >= *job.end);
+    if (time.has_zone && maybe) best = Belongs::unknown;
+  }
+  return stamped ? best : Belongs::unknown;
+}
+
+Belongs belongs(const Scene& scene, const JobRecord& job) {
+  if (scene.input().events.empty()) return Belongs::yes;  // nobody asks of another
+  if (named_in_logs(scene, whole_id(job.id))) return Belongs::yes;
+  for (const FactRef& ref : all_facts<JobRecord>(scene)) {
+    const std::string& other = std::get<JobRecord>(ref.fact->value).id;
+    if (whole_id(other) != whole_id(job.id) && named_in_logs(scene, whole_id(other)))
+      return Belongs::no;
+  }
+  return by_time(scene, job);
+}
+
 // ---- Processes that the kernel killed --------------------------------------------------------
 
 // The pid that a line tells of another process ("worker (pid 4711) is killed").
@@ -125,6 +198,18 @@ void killed_process(const Scene& scene, std::vector<Claim>& claims) {
 
 // ---- File servers ----------------------------------------------------------------------------
 
+// Every host that lost the server found it again behind its last loss.
+bool all_came_back(const Scene& scene, const std::vector<std::size_t>& lost,
+                   const std::vector<std::size_t>& back) {
+  std::map<std::string, std::size_t> last;
+  for (const std::size_t i : lost) last.insert_or_assign(host_key(scene.host(i)), i);
+  return std::all_of(last.begin(), last.end(), [&](const auto& one) {
+    return std::any_of(back.begin(), back.end(), [&](std::size_t i) {
+      return host_key(scene.host(i)) == one.first && scene.clock().before(one.second, i);
+    });
+  });
+}
+
 void file_server(const Scene& scene, std::vector<Claim>& claims) {
   std::map<std::string, std::vector<std::size_t>> lost, back;
   for (const std::size_t i : scene.sorted()) {
@@ -133,17 +218,17 @@ void file_server(const Scene& scene, std::vector<Claim>& claims) {
     if (!gone && e.cause != Cause::storage_pause_recovered) continue;
     std::string server(e.word("device").empty() ? e.word("server") : e.word("device"));
     if (server.empty() && e.subject.kind == CulpritKind::host) server = e.subject.id;
-    (gone ? lost : back)[scene.host(i) + "\n" + server].push_back(i);
+    // Without its name nobody knows whether two hosts lost the same one.
+    const std::string key = server.empty() ? "\n" + scene.host(i) : server;
+    (gone ? lost : back)[key].push_back(i);
   }
   std::erase_if(claims, [](const Claim& c) {
     return c.cause == Cause::storage_server_lost || c.cause == Cause::storage_pause_recovered;
   });
   for (const auto& [key, events] : lost) {
-    const std::string server = key.substr(key.find('\n') + 1);
+    const std::string server = key.starts_with('\n') ? "" : key;
     const auto& returns = back[key];
-    const bool recovered = std::any_of(returns.begin(), returns.end(), [&](std::size_t i) {
-      return scene.clock().before(events.back(), i);
-    });
+    const bool recovered = all_came_back(scene, events, returns);
     // Ranks that gave up in between were stopped by the pause.
     const auto gave_up = [&](std::size_t i) {
       return scene.clock().before(events.front(), i) && scene.clock().before(i, returns.back());
@@ -228,31 +313,50 @@ std::string_view planned_reason(std::string_view text) {
   return "";
 }
 
+// What the records of the scheduler say of the end of the job.
+struct RecordedStop {
+  std::string_view reason, by;
+  std::vector<std::size_t> facts;
+  bool sure = true;  // they are those of the job of the logs
+};
+
+RecordedStop recorded_stop(const Scene& scene) {
+  RecordedStop out;
+  for (const FactRef& ref : all_facts<JobRecord>(scene)) {
+    const auto& job = std::get<JobRecord>(ref.fact->value);
+    const std::string state = first_word(job.state);
+    // Of a whole job: its steps are cancelled in whatever way it ends.
+    if (job.id.find('.') != std::string::npos) continue;
+    const bool planned = state == "timeout" || state == "preempted" || state == "requeued";
+    if (!planned && (state != "cancelled" || job.by.empty())) continue;
+    const Belongs of = belongs(scene, job);
+    if (of == Belongs::no) continue;
+    out.sure &= of == Belongs::yes;
+    (planned ? out.reason : out.by) = planned ? planned_reason(state) : std::string_view(job.by);
+    out.facts.push_back(ref.index);
+  }
+  return out;
+}
+
 void stopped(const Scene& scene, std::vector<Claim>& claims) {
-  std::string_view reason;
-  std::vector<std::size_t> events, facts;
+  RecordedStop record = recorded_stop(scene);
+  std::string_view reason = record.reason;
+  std::vector<std::size_t> events;
   for (const std::size_t i : scene.with_cause(Cause::external_stop)) {
     const std::string_view found = planned_reason(scene.event(i).text);
     if (found.empty() || scene.role(i) == EventRole::benign) continue;
     reason = found;
     events.push_back(i);
   }
-  std::string_view by;
-  for (const FactRef& ref : all_facts<JobRecord>(scene)) {
-    const auto& job = std::get<JobRecord>(ref.fact->value);
-    const std::string state = first_word(job.state);
-    // Of a whole job: its steps are cancelled in whatever way it ends.
-    if (job.id.find('.') != std::string::npos) continue;
-    if (state == "timeout" || state == "preempted" || state == "requeued") {
-      reason = planned_reason(state);
-      facts.push_back(ref.index);
-    } else if (state == "cancelled" && !job.by.empty()) {
-      by = job.by;
-      facts.push_back(ref.index);
-    }
-  }
+  const std::string_view by = record.by;
+  const auto& facts = record.facts;
   Claim* claim = find_claim(claims, Cause::external_stop);
-  if (!reason.empty()) {
+  // A record that may be of another job needs a signal beside it.
+  const bool others = std::any_of(claims.begin(), claims.end(), [](const Claim& c) {
+    return !c.follows && c.severity == Severity::critical;
+  });
+  const bool alone = claim == nullptr && events.empty() && !record.sure;
+  if (!reason.empty() && !(alone && others)) {
     if (claim == nullptr) {
       claims.emplace_back();
       claim = &claims.back();
@@ -266,6 +370,8 @@ void stopped(const Scene& scene, std::vector<Claim>& claims) {
     claim->actions = {Action::restart_from_checkpoint};
     claim->next = "resubmit and resume; have it save some minutes before such an end";
     claim->join = "stopped";
+    if (alone) claim->cap(Confidence::low);
+    if (events.empty() && !record.sure) claim->cap(Confidence::medium);
     return;
   }
   if (claim == nullptr || claim->events.empty()) return;
@@ -295,16 +401,41 @@ void stopped(const Scene& scene, std::vector<Claim>& claims) {
   }
 }
 
+// `host` is in "n2" or in a bracketed list, as far as that is one list of numbers.
+bool in_list(std::string_view list, std::string_view host) {
+  const std::size_t open = list.find('['), close = list.rfind(']');
+  if (open == list.npos || close == list.npos || close < open) {
+    return host_key(list) == host_key(host);
+  }
+  const std::string key = host_key(host), head = to_lower(list.substr(0, open));
+  if (!key.starts_with(head)) return false;
+  const std::string_view digits = std::string_view(key).substr(head.size());
+  const auto number = parse_uint(digits);
+  if (!number) return false;
+  for (const std::string_view piece : split(list.substr(open + 1, close - open - 1), ',')) {
+    const std::size_t dash = piece.find('-');
+    const std::string_view from = piece.substr(0, dash);
+    const auto first = parse_uint(from);
+    const auto last = dash == piece.npos ? first : parse_uint(piece.substr(dash + 1));
+    if (from.size() != digits.size() || !first || !last) continue;
+    if (*number >= *first && *number <= *last) return true;
+  }
+  return false;
+}
+
 void node_failed(const Scene& scene, std::vector<Claim>& claims) {
   Claim* claim = find_claim(claims, Cause::node_failure);
   for (const FactRef& ref : all_facts<JobRecord>(scene)) {
     const auto& job = std::get<JobRecord>(ref.fact->value);
     if (first_word(job.state) != "node_fail") continue;
+    const Belongs of = belongs(scene, job);
+    if (of == Belongs::no) continue;
     if (claim == nullptr) {
       claims.emplace_back();
       claim = &claims.back();
       claim->cause = Cause::node_failure;
       claim->what = "the scheduler lost a node of the job";
+      if (of == Belongs::unknown) claim->cap(Confidence::low);
     }
     claim->facts.push_back(ref.index);
     // Which one: whoever is down among its nodes.
@@ -312,12 +443,12 @@ void node_failed(const Scene& scene, std::vector<Claim>& claims) {
       const auto& node = std::get<NodeState>(down.fact->value);
       const bool gone = to_lower(node.state).find("down") != std::string::npos ||
                         to_lower(node.reason).find("not respond") != std::string::npos;
-      const bool of_job = std::any_of(job.hosts.begin(), job.hosts.end(), [&](const auto& host) {
-        return host_key(host) == host_key(node.host);
-      });
-      if (!gone || !of_job || !claim->events.empty()) continue;
-      claim->culprits.push_back(scene.host_culprit(node.host));
-      claim->facts.push_back(down.index);
+      if (!gone || !claim->events.empty()) continue;
+      for (const std::string& host : job.hosts) {
+        if (!in_list(node.host, host)) continue;
+        claim->culprits.push_back(scene.host_culprit(host));
+        claim->facts.push_back(down.index);
+      }
     }
   }
   if (claim == nullptr) return;
@@ -374,8 +505,10 @@ void common_node(const Scene& scene, std::vector<Claim>& claims) {
     claim.what +=
         fmt::format("; {} is the only node of all {} failed jobs and of no good one", host, failed);
     claim.join = "common_node";
-    const bool hardware = layer_of(claim.cause) == Layer::hardware;
-    if (!hardware) continue;
+    // Only what is wrong with the node itself: a file server that it lost stands elsewhere.
+    const bool of_node = is_gpu_fault(claim.cause) || claim.cause == Cause::node_failure ||
+                         claim.cause == Cause::nvme_failing;
+    if (!of_node) continue;
     const bool gpu = !claim.culprits.empty() && claim.culprits.front().kind == CulpritKind::gpu;
     if (!gpu) claim.culprits = {scene.host_culprit(host)};
     claim.actions = {Action::exclude_host, Action::drain_host, Action::restart_from_checkpoint};
@@ -438,26 +571,60 @@ std::string state_of(const LogEvent& event) {
   return step.empty() ? "" : "iteration " + std::string(step);
 }
 
+// Loads of a state and deaths behind them, one after the other, of one rank or in one order.
+std::uint64_t attempts_of(const Scene& scene, const std::vector<std::size_t>& loads,
+                          const std::vector<std::size_t>& deaths) {
+  struct Rank {
+    std::optional<std::size_t> load, death;
+    std::uint64_t pairs = 0, repeats = 0;
+  };
+  // Each rank loads it: one of them counts the attempts.
+  const auto leader = scene.rank(loads.front());
+  std::uint64_t repeats = 0, most = 0;
+  std::map<std::optional<std::int32_t>, Rank> ranks;
+  std::optional<std::size_t> load;
+  std::size_t d = 0;
+  const auto die = [&](std::size_t death) {
+    Rank& rank = ranks[scene.rank(death)];
+    rank.repeats += scene.event(death).repeats;
+    if (!load || rank.load == load || !scene.clock().before(*load, death)) return;
+    if (rank.death && !scene.clock().before(*rank.death, *load)) return;
+    rank.load = load;
+    rank.death = death;
+    ++rank.pairs;
+  };
+  for (const std::size_t i : loads) {
+    if (scene.rank(i) != leader) continue;
+    while (d < deaths.size() && scene.place(deaths[d]) < scene.place(i)) die(deaths[d++]);
+    load = i;
+    repeats += scene.event(i).repeats;
+  }
+  while (d < deaths.size()) die(deaths[d++]);
+  for (const auto& [name, rank] : ranks) {
+    if (rank.pairs > 0) most = std::max(most, rank.pairs + std::min(repeats, rank.repeats));
+  }
+  return most;
+}
+
 void restart_loop(const Scene& scene, std::vector<Claim>& claims) {
   std::map<std::string, std::vector<std::size_t>> starts;  // by state
-  std::size_t attempts = 0;
   for (const std::size_t i : scene.with_rule("progress:restarted")) {
     const std::string state = state_of(scene.event(i));
-    if (state.empty()) continue;
-    starts[state].push_back(i);
-    starts[state].insert(starts[state].end(), scene.event(i).repeats, i);
-    ++attempts;
+    if (!state.empty()) starts[state].push_back(i);
   }
-  if (starts.size() != 1 || attempts == 0) return;  // each attempt comes further, or cannot tell
+  if (starts.size() != 1) return;  // each attempt comes further, or cannot tell
   const auto& [state, loads] = *starts.begin();
   for (Claim& claim : claims) {
     if (claim.follows || claim.events.empty() || layer_of(claim.cause) > Layer::link) continue;
-    std::map<std::string, std::uint64_t> deaths;
+    const std::string text = without_numbers(scene.event(claim.events.front()).text);
+    std::vector<std::size_t> deaths;
     for (const std::size_t i : claim.events) {
-      deaths[without_numbers(scene.event(i).text)] += 1 + scene.event(i).repeats;
+      if (without_numbers(scene.event(i).text) == text) deaths.push_back(i);
     }
-    const std::uint64_t same = deaths[without_numbers(scene.event(claim.events.front()).text)];
-    if (same < kDeathsOfLoop || loads.size() < kDeathsOfLoop) continue;
+    std::sort(deaths.begin(), deaths.end(),
+              [&](auto a, auto b) { return scene.place(a) < scene.place(b); });
+    const std::uint64_t same = attempts_of(scene, loads, deaths);
+    if (same < kDeathsOfLoop) continue;
     const std::string why = claim.what;
     claim.become(Cause::restart_loop, "restart_loop");
     claim.culprits = {{CulpritKind::file, state}};
@@ -481,16 +648,17 @@ bool is_running(const JobRecord& job) {
 // A worker died, the scheduler still counts the job as running, and nothing but complaints of
 // those who wait came since.
 void zombie(const Scene& scene, std::vector<Claim>& claims) {
-  const JobRecord* running = nullptr;
   std::vector<std::size_t> facts;
+  std::size_t unsure = 0;
   for (const FactRef& ref : all_facts<JobRecord>(scene)) {
     const auto& job = std::get<JobRecord>(ref.fact->value);
-    if (is_running(job)) {
-      running = &job;
-      facts.push_back(ref.index);
-    }
+    const Belongs of = is_running(job) ? belongs(scene, job) : Belongs::no;
+    if (of == Belongs::no) continue;
+    unsure += of == Belongs::unknown ? 1 : 0;
+    facts.push_back(ref.index);
   }
-  if (running == nullptr) return;
+  // Of several that run nobody knows which one it is.
+  if (facts.empty() || (unsure > 0 && facts.size() > 1)) return;
   for (Claim& claim : claims) {
     const bool died =
         layer_of(claim.cause) <= Layer::program && claim.severity == Severity::critical;
@@ -507,6 +675,7 @@ void zombie(const Scene& scene, std::vector<Claim>& claims) {
     if (went_on || waits.empty()) continue;
     const std::string why = claim.what;
     claim.become(Cause::zombie_job, "zombie");
+    if (unsure > 0) claim.cap(Confidence::medium);
     claim.facts.insert(claim.facts.end(), facts.begin(), facts.end());
     claim.events.push_back(waits.front());
     if (waits.size() > 1) claim.events.push_back(waits.back());

@@ -130,6 +130,139 @@ TEST(JobJoins, FileServers) {
   });
 }
 
+void server_of(Pile& p, std::string host, bool lost, double at) {
+  p.source = "kern." + host;
+  server(p, lost, at, "filer-b");
+  p.input.events.back().host = std::move(host);
+}
+
+TEST(JobJoins, OneServerOfSeveralHosts) {
+  run({
+      {"lost by two",
+       [](Pile& p) {
+         server_of(p, "a3", true, 10);
+         server_of(p, "a4", true, 11);
+       },
+       "storage_server_lost", "host:filer-b", kCritical, kHigh},
+      {"back on one of them",
+       [](Pile& p) {
+         server_of(p, "a3", true, 10);
+         server_of(p, "a4", true, 11);
+         server_of(p, "a3", false, 900);
+       },
+       "storage_server_lost", "host:filer-b", kCritical, kHigh},
+      {"back on both",
+       [](Pile& p) {
+         server_of(p, "a3", true, 10);
+         server_of(p, "a4", true, 11);
+         server_of(p, "a3", false, 900);
+         server_of(p, "a4", false, 900);
+       },
+       "storage_pause_recovered", "", kInfo},
+  });
+}
+
+void terminated(Pile& p, std::string host, double at, std::int64_t pid = 500) {
+  p.root(external_stop, "Received 15 death signal").host(std::move(host)).pid(pid).at(at);
+}
+
+// A record that began and ended at seconds of the clock of the lines.
+JobRecord dated(std::string id, std::string state, double start, std::optional<double> end,
+                std::vector<std::string> hosts = {}) {
+  const WallTime day(std::chrono::hours(24 * 20'000));
+  JobRecord out = job(std::move(id), std::move(state), std::move(hosts));
+  out.start = day + seconds_to_duration(start);
+  if (end) out.end = day + seconds_to_duration(*end);
+  return out;
+}
+
+constexpr double kDay = 86'400;
+void dies(Pile& p, Cause cause = rank_exception) {
+  p.root(cause, "KeyError: 'mask'").rank(6).host("a2").at(2 * kDay);
+}
+void beats(Pile& p) {
+  p.line("rdzv", undetermined, EventRole::cascade, "failed to send a keep-alive heartbeat")
+      .at(2 * kDay + 30);
+}
+
+TEST(JobJoins, RecordsOfOtherJobs) {
+  run({
+      {"an end of yesterday",
+       [=](Pile& p) {
+         dies(p);
+         p.fact(dated("771", "TIMEOUT", 0, kDay));
+       },
+       "rank_exception", "rank:6"},
+      {"an end that nobody dates",
+       [=](Pile& p) {
+         dies(p);
+         p.fact(job("771", "TIMEOUT"));
+       },
+       "rank_exception", "rank:6"},
+      {"the end of it",
+       [=](Pile& p) {
+         p.root(rank_exception, "SignalException: got signal 15").rank(6).at(2 * kDay);
+         p.fact(dated("771", "TIMEOUT", kDay, 2 * kDay + 60));
+       },
+       "external_stop", "", kInfo},
+      {"of another job that the logs do not name",
+       [=](Pile& p) {
+         p.source = "out/run-772.txt";
+         terminated(p, "", 2 * kDay);
+         p.fact(job("771", "TIMEOUT"));
+         p.fact(job("772", "RUNNING"));
+       },
+       "external_stop", "process:500", kWarning},
+  });
+}
+
+TEST(JobJoins, NodesAndRestsOfOtherJobs) {
+  run({
+      {"a node of another job",
+       [=](Pile& p) {
+         dies(p);
+         p.fact(dated("771", "NODE_FAIL", 0, kDay, {"a1", "a2"}));
+         p.fact(NodeState{"a1", "DOWN*", "Not responding"});
+       },
+       "rank_exception", "rank:6"},
+      {"it may be a node of another job",
+       [=](Pile& p) {
+         dies(p);
+         p.fact(job("771", "NODE_FAIL", {"a1", "a2"}));
+         p.fact(NodeState{"a1", "DOWN*", "Not responding"});
+       },
+       "rank_exception", "rank:6"},
+      {"another job runs",
+       [=](Pile& p) {
+         dies(p, gpu_oom);
+         beats(p);
+         p.fact(dated("771", "RUNNING", 3 * kDay, {}));
+       },
+       "gpu_oom", "rank:6"},
+      {"several run",
+       [=](Pile& p) {
+         dies(p, gpu_oom);
+         beats(p);
+         p.fact(job("771", "R"));
+         p.fact(job("774", "R"));
+       },
+       "gpu_oom", "rank:6"},
+      {"it runs still",
+       [=](Pile& p) {
+         dies(p, gpu_oom);
+         beats(p);
+         p.fact(dated("771", "RUNNING", kDay, {}));
+       },
+       "zombie_job", "rank:6", kCritical, kHigh},
+      {"down in a list",
+       [](Pile& p) {
+         p.fact(job("771", "NODE_FAIL", {"a01", "a02"}));
+         p.fact(NodeState{"a[02-04,9]", "DOWN*", "Not responding"});
+       },
+       "node_failure", "host:a02"},
+  });
+}
+
 TEST(JobJoins, ProcessesThatDoNotDie) {
   const auto drained = [](Pile& p, std::string reason) {
     p.fact(NodeState{"n7", "IDLE+DRAIN", std::move(reason)});
@@ -145,10 +278,6 @@ TEST(JobJoins, ProcessesThatDoNotDie) {
        },
        "unkillable_process", "host:n7", kWarning},
   });
-}
-
-void terminated(Pile& p, std::string host, double at, std::int64_t pid = 500) {
-  p.root(external_stop, "Received 15 death signal").host(std::move(host)).pid(pid).at(at);
 }
 
 TEST(JobJoins, StopsFromOutside) {
@@ -279,6 +408,14 @@ TEST(JobJoins, NodesThatFailedJobsShare) {
          p.fact(RankPlace{6, 6, "n113", ""});
        },
        "ecc_uncorrectable", "host:n113", kCritical, kHigh},
+      {"and a file server that it lost",
+       [=](Pile& p) {
+         jobs(p);
+         p.root(storage_server_lost, "server not responding")
+             .host("n113")
+             .word("device", "filer-b");
+       },
+       "storage_server_lost", "host:filer-b", kCritical},
       {"memory of another node",
        [=](Pile& p) {
          jobs(p);
@@ -292,6 +429,43 @@ TEST(JobJoins, NodesThatFailedJobsShare) {
 void attempt(Pile& p, double at, int step, std::string death) {
   p.context("restarted", "loaded checkpoint").word("step", std::to_string(step)).at(at);
   p.root(rank_exception, std::move(death)).rank(37).at(at + 33);
+}
+
+TEST(JobJoins, AttemptsAreOneBehindTheOther) {
+  run({
+      {"each rank in a log of its own",
+       [](Pile& p) {
+         for (int r = 0; r < 8; ++r) {
+           p.source = "log." + std::to_string(r);
+           p.context("restarted", "loaded checkpoint").word("step", "100").rank(r).at(10 + 0.1 * r);
+           p.root(rank_exception, "NaN").rank(r).at(43 + 0.1 * r);
+         }
+       },
+       "rank_exception", ""},
+      {"each rank in a log of its own, no stamps",
+       [](Pile& p) {
+         for (int r = 0; r < 8; ++r) {
+           p.source = "log." + std::to_string(r);
+           p.context("restarted", "loaded checkpoint").word("step", "100");
+           p.root(rank_exception, "NaN");
+         }
+       },
+       "rank_exception", ""},
+      {"logs of ranks one behind the other",
+       [](Pile& p) {
+         for (int r = 0; r < 8; ++r) {
+           p.context("restarted", "loaded checkpoint").word("step", "100").rank(r);
+           p.root(rank_exception, "NaN").rank(r);
+         }
+       },
+       "rank_exception", ""},
+      {"loads and deaths that were folded",
+       [](Pile& p) {
+         attempt(p, 0, 100, "NaN at 1");
+         p.input.events[0].repeats = p.input.events[1].repeats = 1'000'000'000'000;
+       },
+       "restart_loop", "file:iteration 100", kCritical, kHigh},
+  });
 }
 
 TEST(JobJoins, RestartsAndZombies) {

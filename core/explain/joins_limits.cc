@@ -127,12 +127,18 @@ void disk_room(const Scene& scene, std::vector<Claim>& claims) {
   }
 }
 
+// A process got a bus error. PCIe has bus errors of its own, and an exit code of 7 is no signal.
+bool bus_signal(const Scene& scene, std::size_t i) {
+  const LogEvent& e = scene.event(i);
+  if (e.word("signal") == "7" || e.word("signal") == "SIGBUS") return true;
+  const bool of_program = layer_of(e.cause) == Layer::program || e.cause == Cause::shm_full;
+  return of_program && scene.says(i, {"bus error"}) && !scene.says(i, {"pcie bus error"});
+}
+
 void shared_memory(const Scene& scene, std::vector<Claim>& claims) {
   for (Claim& claim : claims) {
     if (claim.events.empty()) continue;
-    const LogEvent& e = scene.event(claim.events.front());
-    const bool bus = e.word("signal") == "7" || e.word("code") == "7" ||
-                     scene.says(claim.events.front(), {"bus error"});
+    const bool bus = bus_signal(scene, claim.events.front());
     if (claim.cause != Cause::shm_full && !bus) continue;
     const std::string host = host_of(scene, claim);
     for (const FactRef& ref : facts_of<DiskSpace>(scene, host)) {

@@ -70,6 +70,7 @@ constexpr std::array<std::string_view, 12> kOwn = {
 struct Differing {
   std::string name;
   std::vector<std::size_t> facts;
+  bool only_missing = false;
 };
 
 std::vector<Differing> differing(const Scene& scene) {
@@ -89,7 +90,9 @@ std::vector<Differing> differing(const Scene& scene) {
     if (std::find(kOwn.begin(), kOwn.end(), name) != kOwn.end()) continue;
     std::set<std::string> different;
     for (const auto& [host, value] : by_host) different.insert(value);
-    if (different.size() > 1 || by_host.size() < hosts.size()) out.push_back({name, facts[name]});
+    // Where it is not among the settings of a host it may only not have been written down.
+    const bool missing = by_host.size() < hosts.size();
+    if (different.size() > 1 || missing) out.push_back({name, facts[name], different.size() == 1});
   }
   return out;
 }
@@ -116,7 +119,8 @@ void settings_differ(const Scene& scene, std::vector<Claim>& claims) {
                              list, names.size() == 1 ? "s" : "");
     claim.actions = {Action::fix_config, Action::restart_from_checkpoint};
     claim.next = "give all ranks the same NCCL settings";
-    claim.confidence = names.size() == 1 ? Confidence::high : Confidence::medium;
+    const bool sure = names.size() == 1 && !names.front().only_missing;
+    claim.confidence = sure ? Confidence::high : Confidence::medium;
   }
 }
 
@@ -134,7 +138,7 @@ Culprit port_of(const Scene& scene, std::size_t i) {
   if (device.empty()) return scene.host_culprit(scene.host(i));
   std::string id = scene.host(i).empty() ? "" : scene.host(i) + "/";
   id += device;
-  id += fmt::format("/{}", e.word("port").empty() ? "1" : e.word("port"));
+  if (!e.word("port").empty()) id += fmt::format("/{}", e.word("port"));
   return {CulpritKind::port, id};
 }
 
@@ -144,21 +148,43 @@ enum class PortState : std::uint8_t {
   failing,      // and transfers failed soon behind it
 };
 
+// Host of the peer that an event complains of; empty: none that is known.
+std::string peer_of(const Scene& scene, std::size_t i) {
+  return scene.identity().host_of_peer(scene.event(i).word("peer"));
+}
+
+// Failed transfers by the hosts that they are of: where they were seen, and the peer. Without any
+// host they are those of the only one.
+using Failures = std::map<std::string, std::vector<std::size_t>>;
+
+Failures failures_by_host(const Scene& scene, const std::vector<std::size_t>& errors) {
+  Failures out;
+  for (const std::size_t i : errors) {
+    const std::string here = host_key(scene.host(i)), there = host_key(peer_of(scene, i));
+    out[here].push_back(i);
+    if (!there.empty() && there != here) out[there].push_back(i);
+  }
+  return out;
+}
+
 PortState state_of(const Scene& scene, const std::vector<std::size_t>& downs,
-                   const std::vector<std::size_t>& errors) {
+                   const Failures& failures) {
   bool again = scene.event(downs.front()).repeats > 0;
   for (const std::size_t down : downs) {
     const auto later = scene.clock().gap(downs.front(), down);
     again |= down != downs.front() && (!later || *later > kOneSecond);
   }
-  for (const std::size_t down : {downs.front(), downs.back()}) {
-    // Only what comes soon counts: the first few behind it in time.
-    auto it = std::upper_bound(errors.begin(), errors.end(), down,
-                               [&](auto a, auto b) { return scene.place(a) < scene.place(b); });
-    for (std::size_t n = 0; it != errors.end() && n < kErrorsSeen; ++it, ++n) {
-      if (!scene.clock().before(down, *it)) continue;
-      const auto gap = scene.clock().gap(down, *it);
-      if (gap ? *gap < kErrorsFollow : again) return PortState::failing;
+  for (const auto& [host, errors] : failures) {
+    if (!scene.same_host(host, scene.host(downs.front()))) continue;
+    for (const std::size_t down : {downs.front(), downs.back()}) {
+      // Only what comes soon counts: the first few behind it in time.
+      auto it = std::upper_bound(errors.begin(), errors.end(), down,
+                                 [&](auto a, auto b) { return scene.place(a) < scene.place(b); });
+      for (std::size_t n = 0; it != errors.end() && n < kErrorsSeen; ++it, ++n) {
+        if (!scene.clock().before(down, *it)) continue;
+        const auto gap = scene.clock().gap(down, *it);
+        if (gap ? *gap < kErrorsFollow : again) return PortState::failing;
+      }
     }
   }
   return again ? PortState::flapping : PortState::unsuspected;
@@ -189,10 +215,11 @@ void flapping_ports(const Scene& scene, std::vector<Claim>& claims) {
   }
   claim->culprits.clear();
   const auto errors = scene.with_role(EventRole::cascade);
+  const Failures failures = failures_by_host(scene, errors);
   std::map<std::string, PortState> states;
   PortState worst = PortState::unsuspected;
   for (const auto& [port, events] : downs) {
-    states[port] = state_of(scene, events, errors);
+    states[port] = state_of(scene, events, failures);
     worst = std::max(worst, states[port]);
   }
   for (const auto& [port, events] : downs) {
@@ -201,7 +228,8 @@ void flapping_ports(const Scene& scene, std::vector<Claim>& claims) {
   // Others failed at another time: then the port is not why.
   const bool elsewhere = worst == PortState::flapping && !errors.empty();
   if (worst != PortState::unsuspected && !elsewhere) {
-    claim->confidence = Confidence::high;
+    // Two at once are as well what hangs between them.
+    claim->confidence = claim->culprits.size() == 1 ? Confidence::high : Confidence::medium;
     claim->what = fmt::format("the port {} went down", claim->culprits.front().id);
     if (downs[claim->culprits.front().id].size() > 1) {
       claim->what += fmt::format(" {} times", downs[claim->culprits.front().id].size());
@@ -214,10 +242,8 @@ void flapping_ports(const Scene& scene, std::vector<Claim>& claims) {
 
 // ---- Errors that name a peer -----------------------------------------------------------------
 
-// Host of the peer that an event complains of; empty: none that is known.
-std::string peer_of(const Scene& scene, std::size_t i) {
-  return scene.identity().host_of_peer(scene.event(i).word("peer"));
-}
+// Adapters count some errors on any good link: bits that were mended, one lost packet a day.
+constexpr double kErrorsOfBadLink = 10;
 
 enum class Moved : std::uint8_t { unknown, still, link, loss };
 
@@ -234,15 +260,20 @@ Moved counters_of(const Scene& scene, std::string_view host, std::vector<std::si
                       name.find("physical") != name.npos || name.find("integrity") != name.npos;
     const bool loss = name.find("seq_err") != name.npos || name.find("sequence") != name.npos ||
                       name.find("retrans") != name.npos;
-    if (!link && !loss) continue;
+    // What the other end tells of itself is not of this port.
+    if ((!link && !loss) || name.find("remote") != name.npos) continue;
     facts.push_back(ref.index);
     if (moved == Moved::unknown) moved = Moved::still;
-    if (counter.after <= counter.before) continue;
+    const bool once = name.find("downed") != name.npos;
+    if (counter.after - counter.before < (once ? 1 : kErrorsOfBadLink)) continue;
     moved = link ? Moved::link : moved == Moved::link ? moved : Moved::loss;
+    // Packets are lost anywhere on their way: the port that misses them is not why.
+    if (!link) continue;
     std::string id(host);
     if (!id.empty()) id += "/";
-    port = {CulpritKind::port,
-            fmt::format("{}{}/{}", id, counter.device, counter.port.value_or(1))};
+    id += counter.device;
+    if (counter.port) id += fmt::format("/{}", *counter.port);
+    port = {CulpritKind::port, id};
   }
   return moved;
 }
@@ -286,7 +317,7 @@ void named_peer(const Scene& scene, std::vector<Claim>& claims) {
   std::set<std::size_t> told;
   for (const auto& [peer, errors] : named) {
     std::vector<std::size_t> facts;
-    Culprit port;
+    Culprit port{CulpritKind::unknown, ""};
     const Moved moved = counters_of(scene, peer, facts, port);
     if (const auto index = dead_before(scene, ends, peer, errors.front())) {
       Claim* dead = &claims[*index];
@@ -296,7 +327,8 @@ void named_peer(const Scene& scene, std::vector<Claim>& claims) {
         dead->what += fmt::format("; the network errors that name {} follow from it", peer);
       }
       if (moved == Moved::still) dead->what += "; the counters of its port stand still";
-      if (moved > Moved::still) dead->cap(Confidence::medium);
+      const bool sure = scene.clock().before(*dead->first(), errors.front());
+      if (moved > Moved::still || !sure) dead->cap(Confidence::medium);
       continue;
     }
     if (moved <= Moved::still) continue;
@@ -306,8 +338,8 @@ void named_peer(const Scene& scene, std::vector<Claim>& claims) {
     claim.confidence = Confidence::medium;
     claim.culprits = {port};
     claim.facts = facts;
-    claim.what =
-        fmt::format("transfers with {} failed and the error counters of {} moved", peer, port.id);
+    claim.what = fmt::format("transfers with {} failed and the error counters of {} moved", peer,
+                             moved == Moved::link ? port.id : "lost packets");
     claim.actions.clear();
     claim.next.clear();
     claim.join = "named_peer";

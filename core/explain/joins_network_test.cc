@@ -120,7 +120,14 @@ TEST(NetworkJoins, SettingsOfHosts) {
          p.fact(Setting{"NCCL_ALGO", "Ring"}, "n1");
          p.fact(Setting{"NCCL_ALGO", "Ring"}, "n2");
        },
-       "nccl_env_mismatch", "config:NCCL_PROTO", kCritical, kHigh},
+       "nccl_env_mismatch", "config:NCCL_PROTO", kCritical, kMedium, kMedium},
+      {"one that differs",
+       [=](Pile& p) {
+         sizes(p);
+         p.fact(Setting{"NCCL_ALGO", "Ring"}, "n1");
+         p.fact(Setting{"NCCL_ALGO", "Tree"}, "n2");
+       },
+       "nccl_env_mismatch", "config:NCCL_ALGO", kCritical, kHigh},
       {"two that differ",
        [=](Pile& p) {
          sizes(p);
@@ -163,6 +170,25 @@ TEST(NetworkJoins, PortsThatGoDown) {
          p.cascade().host("n2").at(117);
        },
        "ib_link_faulty", "port:n2/mlx5_3/1", kCritical, kHigh},
+      {"once, then errors of others",
+       [](Pile& p) {
+         down(p, "n2", 100);
+         p.cascade().host("n6").at(117);
+       },
+       "ib_link_faulty", "port:n2/mlx5_3/1", kCritical, kLow, kLow},
+      {"once, then others complain of it",
+       [](Pile& p) {
+         down(p, "n2", 100);
+         p.cascade().host("n6").at(117).word("peer", "n2");
+       },
+       "ib_link_faulty", "port:n2/mlx5_3/1", kCritical, kHigh},
+      {"two at once, then errors",
+       [](Pile& p) {
+         down(p, "n2", 100);
+         down(p, "n6", 100);
+         p.cascade().host("n2").at(117).word("peer", "n6");
+       },
+       "ib_link_faulty", "port:n2/mlx5_3/1 port:n6/mlx5_3/1", kCritical, kMedium, kMedium},
       {"twice",
        [](Pile& p) {
          down(p, "n2", 100);
@@ -191,6 +217,33 @@ void map_of_site(Pile& p) {
 }
 void counter(Pile& p, std::string name, double before, double after) {
   p.fact(PortCounter{"mlx5_2", 1, std::move(name), before, after}, "n5");
+}
+
+TEST(NetworkJoins, CountersThatSayNothing) {
+  run({
+      {"the other end has errors",
+       [](Pile& p) {
+         map_of_site(p);
+         lost_peer(p, "n1", 60);
+         counter(p, "port_rcv_remote_physical_errors", 0, 900);
+       },
+       "undetermined", "host:n5", kCritical, kLow, kLow},
+      {"dead at about the time of the errors",
+       [](Pile& p) {
+         map_of_site(p);
+         p.root(watchdog_stuck, "stuck for 480 seconds").rank(42).at(40);
+         p.source = "a9.log";
+         lost_peer(p, "n1", 57);
+       },
+       "watchdog_stuck", "rank:42", kCritical, kMedium, kMedium},
+      {"a few bits that were mended",
+       [](Pile& p) {
+         map_of_site(p);
+         lost_peer(p, "n1", 60);
+         counter(p, "symbol_error", 4, 6);
+       },
+       "undetermined", "host:n5", kCritical, kLow, kLow},
+  });
 }
 
 TEST(NetworkJoins, PeersThatAreNamed) {
@@ -248,7 +301,7 @@ TEST(NetworkJoins, PeersThatAreNamed) {
          lost_peer(p, "n1", 60);
          counter(p, "packet_seq_err", 0, 900);
        },
-       "roce_packet_loss", "port:n5/mlx5_2/1", kCritical, kMedium, kMedium},
+       "roce_packet_loss", "", kCritical, kMedium, kMedium},
       {"out of memory there",
        [](Pile& p) {
          p.root(gpu_oom, "Cuda failure 'out of memory'").host("n7").on(CulpritKind::gpu, "n7/3");

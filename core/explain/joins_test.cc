@@ -160,6 +160,25 @@ TEST(Joins, SharedMemory) {
        },
        "undetermined", "", kCritical, kLow, kLow},
       {"no df", [=](Pile& p) { bus(p); }, "shm_full", "file:/dev/shm"},
+      {"a bus error of PCIe",
+       [](Pile& p) {
+         p.root(undetermined, "PCIe Bus Error: severity=Uncorrectable (Fatal)");
+         p.fact(disk("/dev/shm", 67108864, 67108864));
+       },
+       "undetermined", "", Severity::info, kLow, kMedium},
+      {"an exit code",
+       [](Pile& p) {
+         p.root(rank_exception, "exited").rank(1).word("code", "7");
+         p.fact(disk("/dev/shm", 67108864, 67108864));
+       },
+       "rank_exception", "rank:1"},
+      {"tiny, of another host",
+       [](Pile& p) {
+         p.root(loader_worker_crashed, "killed by signal: Bus error").rank(2).host("a1");
+         p.cascade().host("a2");
+         p.fact(disk("/dev/shm", 67108864, 67108864));
+       },
+       "loader_worker_crashed", "rank:2"},
       {"full",
        [=](Pile& p) {
          bus(p);

@@ -115,9 +115,14 @@ bool Scene::says(std::size_t i, std::initializer_list<std::string_view> words) c
 }
 
 bool Scene::applies(const SiteFact& fact, std::string_view host) const {
-  if (fact.host.empty()) return true;
+  if (fact.host.empty()) return one_host();
   if (host.empty()) return facts_of_one_host_;
   return host_key(fact.host) == host_key(host);
+}
+
+bool Scene::same_host(std::string_view a, std::string_view b) const {
+  if (a.empty() || b.empty()) return one_host();
+  return host_key(a) == host_key(b);
 }
 
 Culprit Scene::host_culprit(std::string_view host) const {

@@ -41,9 +41,11 @@ class Scene {
   // The text of an event has one of these, case ignored.
   bool says(std::size_t i, std::initializer_list<std::string_view> words) const;
 
-  // A fact of this host, or of no named one. An empty host takes facts of any, if all of them are
-  // of one host.
+  // A fact of this host. Where the input tells of one host at most, a fact that names none holds
+  // for it; an empty host takes facts of any, if all of them are of one host.
   bool applies(const SiteFact& fact, std::string_view host) const;
+  // Certainly one host: the same name, or a missing one where the input tells of one host at most.
+  bool same_host(std::string_view a, std::string_view b) const;
   // True where the input tells of one host at most.
   bool one_host() const { return identity_.hosts().size() <= 1; }
 
