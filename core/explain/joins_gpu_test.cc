@@ -140,7 +140,7 @@ TEST(GpuJoins, AddressesAreThoseOfAHost) {
        "gpu_fell_off_bus", "gpu:a8/0000:5e:00.0", kCritical, kHigh},
       {"one that fell off elsewhere takes no other with it",
        [](Pile& p) {
-         p.xid(79, gpu_fell_off_bus, "0000:04:00").host("a7").at(100);
+         p.xid(79, gpu_fell_off_bus, "0000:5e:00").host("a7").at(100);
          lost_on(p, "a8", "0000:09:00.0");
        },
        "gpu_fell_off_bus", "gpu:a7/0000:5e:00.0", kCritical},

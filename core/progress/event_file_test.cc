@@ -53,7 +53,7 @@ TEST(EventFile, Tensors) {
 
 TEST(EventFile, ChunksMakeNoDifference) {
   const std::string bytes = sample("simple.tfevents");
-  for (const std::size_t chunk : {1, 7, 64, 1000}) {
+  for (const std::size_t chunk : {1u, 7u, 64u, 1000u}) {
     EXPECT_EQ(read(bytes, chunk).steps.size(), 240u) << chunk;
   }
 }

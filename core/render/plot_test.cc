@@ -43,7 +43,7 @@ TEST(Plot, NothingToDraw) {
 
 TEST(Plot, FitsTheTerminal) {
   for (const int points : {1, 2, 50, 1000}) {
-    for (const std::size_t width : {0, 40, 80, 160}) {
+    for (const std::size_t width : {0u, 40u, 80u, 160u}) {
       for (const bool unicode : {false, true}) {
         const std::string text = render_plot(wave(points), {width, 12, unicode});
         const std::size_t widest = std::max<std::size_t>(width, 40);
