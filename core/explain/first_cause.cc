@@ -70,9 +70,23 @@ bool steps_behind(const Scene& scene, std::size_t event, std::size_t step) {
          *b.line >= *a.line + kLinesOn && is_last_complaint(scene, event);
 }
 
+// The run came to its end and nobody complains of another: what a program said at a time that is
+// not known was no more than a notice of it.
+bool ended_well(const Scene& scene, const Claim& claim) {
+  if (!scene.with_role(EventRole::cascade).empty() ||
+      !scene.with_role(EventRole::teardown).empty()) {
+    return false;
+  }
+  const auto ends = scene.with_rule("progress:finished");
+  return std::any_of(ends.begin(), ends.end(), [&](std::size_t i) {
+    return scene.clock().order(claim.events.back(), i) == Order::unknown;
+  });
+}
+
 // Steps, saves or a restart behind it: the run did not end there.
 bool went_on(const Scene& scene, const Claim& claim) {
   if (claim.events.empty()) return false;
+  if (layer_of(claim.cause) > Layer::hardware && ended_well(scene, claim)) return true;
   for (const std::size_t i : scene.with_role(EventRole::context)) {
     const std::string& rule = scene.event(i).rule;
     if (!rule.starts_with("progress:") || !scene.clock().before(claim.events.back(), i)) continue;
