@@ -22,8 +22,11 @@ constexpr RuleRow kRows[] = {
             R"(^(?P<pod>[a-z0-9][\w.-]{0,252}) +\d+/\d+ +Evicted\b)", C::undetermined, confirmation,
             K::host, "{pod}", "pod {pod} was evicted from its node",
             "kubectl describe pod says for what", A::collect_evidence, A::none, Severity::critical},
-    RuleRow{"k8s_oom_killed", "OOMKilled", R"(\bOOMKilled\b)", C::host_oom_killed, root, K::config,
-            "memory_limit", "a container was killed at its memory limit",
+    // Where it is told as a state, not where a text speaks of it.
+    RuleRow{"k8s_oom_killed", "OOMKilled",
+            R"((?:[rR]eason|[sS]tate|[sS]tatus|[tT]erminated|[fF]ailed)["'=: (]+OOMKilled\b)",
+            C::host_oom_killed, root, K::config, "memory_limit",
+            "a container was killed at its memory limit",
             "raise its memory limit, or use fewer loader workers and less pinned memory",
             A::raise_limit, A::reduce_memory},
     RuleRow{"k8s_evicted_memory", "low on resource", R"([nN]ode was low on resource: memory)",

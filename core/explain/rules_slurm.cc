@@ -99,9 +99,9 @@ constexpr RuleRow kRows[] = {
             Severity::critical},
 
     // Memory of a step.
-    RuleRow{"slurm_oom_events", "kill event", R"([dD]etected (?P<count>\d+) oom[-_ ]kill event)",
-            C::host_oom_killed, root, K::host, "{host}",
-            "the kernel killed processes of the step at its memory limit",
+    RuleRow{"slurm_oom_events", "kill event",
+            R"([dD]etected (?P<count>[1-9]\d*) oom[-_ ]kill event)", C::host_oom_killed, root,
+            K::host, "{host}", "the kernel killed processes of the step at its memory limit",
             "ask for more memory, or use fewer loader workers and less prefetch", A::reduce_memory,
             A::raise_limit},
     RuleRow{"slurm_memory_limit", "memory limit",
