@@ -211,21 +211,6 @@ TEST(FirstCause, WhatTheRunGotOver) {
          p.context("finished");
        },
        "undetermined", "rank:0", kInfo, kLow, kLow},
-      {"a notice without a stamp beside a run that ended, and a wait that broke",
-       [](Pile& p) {
-         p.context("finished").at(900);
-         p.source = "rank_3.log";
-         p.root(rank_exception, "ValueError").rank(3);
-         p.cascade().rank(1);
-       },
-       "rank_exception", "rank:3"},
-      {"a notice without a stamp beside a run that ended",
-       [](Pile& p) {
-         p.context("finished").at(900);
-         p.source = "rank_3.log";
-         p.root(rank_exception, "ValueError").rank(3);
-       },
-       "undetermined", "rank:3", kInfo, kLow, kLow},
       {"a step a moment later of another rank",
        [](Pile& p) {
          p.root(rank_exception, "KeyError").rank(3).at(10);
@@ -263,6 +248,26 @@ TEST(FirstCause, WhatTheRunGotOver) {
          p.root(watchdog_stuck, "stuck").rank(42).at(490);
        },
        "watchdog_stuck", "rank:42", kCritical, kLow, kLow},
+  });
+}
+
+TEST(FirstCause, ANoticeWithoutAStampBesideARunThatEnded) {
+  run({
+      {"a notice without a stamp beside a run that ended, and a wait that broke",
+       [](Pile& p) {
+         p.context("finished").at(900);
+         p.source = "rank_3.log";
+         p.root(rank_exception, "ValueError").rank(3);
+         p.cascade().rank(1);
+       },
+       "rank_exception", "rank:3"},
+      {"a notice without a stamp beside a run that ended",
+       [](Pile& p) {
+         p.context("finished").at(900);
+         p.source = "rank_3.log";
+         p.root(rank_exception, "ValueError").rank(3);
+       },
+       "undetermined", "rank:3", kInfo, kLow, kLow},
   });
 }
 
