@@ -14,6 +14,7 @@
 #include <tuple>
 #include <utility>
 
+#include "app/gather.h"
 #include "app/head_stream.h"
 #include "app/log_line_reader.h"
 #include "app/log_name.h"
@@ -229,13 +230,7 @@ void Worker::archive(ByteStream& stream, const PathWalk::Item& item, Gained& out
     out.failure = end.error();
     return;
   }
-  for (const std::string& note : end->notes) {
-    if (end->whole) {
-      out.notes.push_back(item.path + ": " + note);
-    } else {
-      out.blind.push_back({item.path, note, true});
-    }
-  }
+  tell_end(*end, item.path, out.blind, out.notes);
 }
 
 Status Worker::pour(ByteStream& stream, SourceReader& reader) {
@@ -267,11 +262,6 @@ void Worker::read(const PathWalk::Item& item, const std::string& host, Gained& o
     out.blind.push_back({item.path, poured.error().context, true});
   }
   reader.end();
-}
-
-template <typename T>
-void move_into(std::vector<T>& to, std::vector<T>& from) {
-  std::move(from.begin(), from.end(), std::back_inserter(to));
 }
 
 // Within a family of rotated files from old to new.

@@ -5,17 +5,12 @@
 #include <set>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/text.h"
 #include "core/site/file_host.h"
 
 namespace muster {
-namespace {
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
-}  // namespace
+namespace {}  // namespace
 
 std::map<std::string, std::string> hosts_of_folders(const std::vector<std::string>& paths) {
   // Folder above and name of the file -> the folders between them.

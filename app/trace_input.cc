@@ -13,6 +13,7 @@
 #include <tuple>
 #include <utility>
 
+#include "app/gather.h"
 #include "app/head_stream.h"
 #include "app/path_walk.h"
 #include "app/trace_sniff.h"
@@ -246,13 +247,7 @@ void Worker::archive(ByteStream& stream, const Piece& piece, Gained& out) {
     out.failure = end.error();
     return;
   }
-  for (const std::string& note : end->notes) {
-    if (end->whole) {
-      out.notes.push_back(piece.source + ": " + note);
-    } else {
-      out.blind.push_back({piece.source, note, true});
-    }
-  }
+  tell_end(*end, piece.source, out.blind, out.notes);
 }
 
 Status Worker::piece(ByteStream& stream, const Piece& piece, Gained& out) {
@@ -329,11 +324,6 @@ std::vector<Gained> read_all(const std::vector<Item>& items, std::size_t threads
   work();
   others.clear();  // waits for them
   return gained;
-}
-
-template <typename T>
-void move_into(std::vector<T>& to, std::vector<T>& from) {
-  std::move(from.begin(), from.end(), std::back_inserter(to));
 }
 
 // A folder of 65,536 files of something else would fill megabytes.

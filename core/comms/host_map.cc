@@ -20,8 +20,8 @@ bool is_host(std::string_view text) {
   if (text.empty() || text.size() > kHostBytes) return false;
   bool name = false;
   for (const char c : text) {
-    if (!is_alpha(c) && !is_digit(c) && c != '-' && c != '_' && c != '.' && c != ':') return false;
-    name = name || is_alpha(c) || c == '.' || c == ':';
+    if (!is_letter(c) && !is_digit(c) && c != '-' && c != '_' && c != '.' && c != ':') return false;
+    name = name || is_letter(c) || c == '.' || c == ':';
   }
   return name && text.front() != '-';
 }

@@ -33,7 +33,7 @@ bool take_local_tag(std::string_view& text, LogEnvelope& out) {
   std::string_view rest = text;
   if (!take(rest, "[")) return false;
   std::size_t word = 0;
-  while (word < rest.size() && (is_alpha(rest[word]) || rest[word] == '_')) ++word;
+  while (word < rest.size() && (is_letter(rest[word]) || rest[word] == '_')) ++word;
   if (word == 0) return false;
   rest.remove_prefix(word);
   const auto local = take_rank(rest);

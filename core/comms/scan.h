@@ -5,18 +5,12 @@
 #include <optional>
 #include <string_view>
 
+#include "base/ascii.h"
 #include "base/text.h"
 
 // Cursor steps over a text: each takes what it found off the front of `text`, or leaves it alone.
 
 namespace muster::comms {
-
-inline bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-inline bool is_alpha(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
 
 inline bool take(std::string_view& text, std::string_view prefix) {
   if (!text.starts_with(prefix)) return false;

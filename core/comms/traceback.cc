@@ -22,7 +22,7 @@ bool looks_like_exception(std::string_view text) {
   std::size_t end = 0;
   std::size_t last = 0;
   while (end < text.size() &&
-         (is_alpha(text[end]) || is_digit(text[end]) || text[end] == '_' || text[end] == '.')) {
+         (is_letter(text[end]) || is_digit(text[end]) || text[end] == '_' || text[end] == '.')) {
     if (text[end] == '.') last = end + 1;
     ++end;
   }

@@ -40,7 +40,7 @@ std::string operation(std::string_view text) {
   if (!rest) return "";
   std::size_t end = 0;
   while (end < rest->size() && end < 64 &&
-         (is_alpha((*rest)[end]) || is_digit((*rest)[end]) || (*rest)[end] == '_')) {
+         (is_letter((*rest)[end]) || is_digit((*rest)[end]) || (*rest)[end] == '_')) {
     ++end;
   }
   return std::string(rest->substr(0, end));

@@ -7,8 +7,6 @@
 namespace muster {
 namespace {
 
-using enum Cause;
-
 std::vector<std::string> evidence(const Pile& p) {
   std::vector<std::string> out;
   const Explanation answer = explain(p.input);

@@ -13,8 +13,6 @@
 namespace muster {
 namespace {
 
-using enum Cause;
-
 struct Draw {
   explicit Draw(unsigned seed) : random(seed) {}
   int below(int n) { return std::uniform_int_distribution<int>(0, n - 1)(random); }

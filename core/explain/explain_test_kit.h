@@ -113,6 +113,16 @@ struct Pile {
   }
 };
 
+// Short words for the rows.
+using enum Cause;
+inline constexpr auto kCritical = Severity::critical;
+inline constexpr auto kWarning = Severity::warning;
+inline constexpr auto kInfo = Severity::info;
+inline constexpr auto kOk = Severity::ok;
+inline constexpr auto kLow = Confidence::low;
+inline constexpr auto kMedium = Confidence::medium;
+inline constexpr auto kHigh = Confidence::high;
+
 struct ExplainRow {
   std::string name;
   std::function<void(Pile&)> build;
@@ -156,6 +166,10 @@ inline void expect_row(const ExplainRow& row) {
   for (std::size_t i = 1; i < answer.findings.size(); ++i) {
     EXPECT_EQ(answer.findings[i].confidence, Confidence::low) << answer.findings[i].summary;
   }
+}
+
+inline void run(const std::vector<ExplainRow>& rows) {
+  for (const ExplainRow& row : rows) expect_row(row);
 }
 
 }  // namespace muster

@@ -7,19 +7,6 @@
 namespace muster {
 namespace {
 
-using enum Cause;
-constexpr auto kCritical = Severity::critical;
-constexpr auto kWarning = Severity::warning;
-constexpr auto kInfo = Severity::info;
-constexpr auto kOk = Severity::ok;
-constexpr auto kLow = Confidence::low;
-constexpr auto kMedium = Confidence::medium;
-constexpr auto kHigh = Confidence::high;
-
-void run(const std::vector<ExplainRow>& rows) {
-  for (const ExplainRow& row : rows) expect_row(row);
-}
-
 void lost(Pile& p, std::string host, double at, std::string pci = "0000:3b:00") {
   p.source = "kern." + host;
   p.xid(79, gpu_fell_off_bus, std::move(pci)).host(host).at(at);

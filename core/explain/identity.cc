@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "base/limits.h"
 #include "base/text.h"
 
@@ -9,10 +10,6 @@ namespace muster {
 namespace {
 
 constexpr std::int32_t kTwoRanks = -1;  // one pid, two ranks: containers count by themselves
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 bool looks_like_address(std::string_view text) {
   return std::count(text.begin(), text.end(), '.') == 3 &&

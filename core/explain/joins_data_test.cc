@@ -5,16 +5,6 @@
 namespace muster {
 namespace {
 
-using enum Cause;
-constexpr auto kCritical = Severity::critical;
-constexpr auto kWarning = Severity::warning;
-constexpr auto kMedium = Confidence::medium;
-constexpr auto kHigh = Confidence::high;
-
-void run(const std::vector<ExplainRow>& rows) {
-  for (const ExplainRow& row : rows) expect_row(row);
-}
-
 TEST(DataJoins, BadRecords) {
   const auto bad = [](Pile& p, std::uint64_t line) {
     p.fact(BadRecord{line, "two records in one line"}, "", "part.jsonl");

@@ -5,18 +5,6 @@
 namespace muster {
 namespace {
 
-using enum Cause;
-constexpr auto kCritical = Severity::critical;
-constexpr auto kWarning = Severity::warning;
-constexpr auto kInfo = Severity::info;
-constexpr auto kLow = Confidence::low;
-constexpr auto kMedium = Confidence::medium;
-constexpr auto kHigh = Confidence::high;
-
-void run(const std::vector<ExplainRow>& rows) {
-  for (const ExplainRow& row : rows) expect_row(row);
-}
-
 JobRecord job(std::string id, std::string state, std::vector<std::string> hosts = {}) {
   JobRecord out;
   out.id = std::move(id);

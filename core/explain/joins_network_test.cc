@@ -5,16 +5,6 @@
 namespace muster {
 namespace {
 
-using enum Cause;
-constexpr auto kCritical = Severity::critical;
-constexpr auto kLow = Confidence::low;
-constexpr auto kMedium = Confidence::medium;
-constexpr auto kHigh = Confidence::high;
-
-void run(const std::vector<ExplainRow>& rows) {
-  for (const ExplainRow& row : rows) expect_row(row);
-}
-
 void gid(Pile& p, int index, std::string address, std::string type, std::string host = "") {
   GidEntry entry;
   entry.device = "mlx5_0";

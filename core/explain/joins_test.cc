@@ -9,17 +9,7 @@
 namespace muster {
 namespace {
 
-using enum Cause;
-constexpr auto kCritical = Severity::critical;
-constexpr auto kWarning = Severity::warning;
-constexpr auto kLow = Confidence::low;
-constexpr auto kMedium = Confidence::medium;
-constexpr auto kHigh = Confidence::high;
 constexpr double kGb = 1e9;
-
-void run(const std::vector<ExplainRow>& rows) {
-  for (const ExplainRow& row : rows) expect_row(row);
-}
 
 TEST(Joins, EachHasANameOfItsOwnAndSaysWhatItDoes) {
   std::set<std::string_view> names;

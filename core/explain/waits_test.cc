@@ -7,18 +7,6 @@
 namespace muster {
 namespace {
 
-using enum Cause;
-constexpr auto kCritical = Severity::critical;
-constexpr auto kWarning = Severity::warning;
-constexpr auto kInfo = Severity::info;
-constexpr auto kLow = Confidence::low;
-constexpr auto kMedium = Confidence::medium;
-constexpr auto kHigh = Confidence::high;
-
-void run(const std::vector<ExplainRow>& rows) {
-  for (const ExplainRow& row : rows) expect_row(row);
-}
-
 TEST(Waits, RanksWithoutTheLinesOfTheOthers) {
   const auto node = [](Pile& p) { p.fact(RankPlace{16, 23, "n3", ""}); };
   run({

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/limits.h"
 #include "base/text.h"
 #include "core/flight/flight_json.h"
@@ -31,10 +32,6 @@ bool looks_like_json(std::string_view bytes) {
   const std::string_view head = bytes.substr(0, kHeadBytes);
   const std::size_t at = head.find_first_not_of(" \t\r\n");
   return at != std::string_view::npos && (head[at] == '{' || head[at] == '[');
-}
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
 }
 
 // A rank that is in none of the groups is a name that means something else.

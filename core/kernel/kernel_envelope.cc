@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ascii.h"
 #include "base/colours.h"
 #include "base/text.h"
 #include "base/timestamp.h"
@@ -75,10 +76,6 @@ bool names_kernel(std::string_view text) {
   constexpr std::string_view kWord = " kern";  // "kernel:", "kern.warn kernel:"
   const std::size_t blank = text.substr(0, kMostHost + 1).find(' ');
   return blank != std::string_view::npos && text.substr(blank).starts_with(kWord);
-}
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
 }
 
 const std::string* text_of(const JsonNode& object, std::span<const std::string_view> keys) {

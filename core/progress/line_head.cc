@@ -27,7 +27,7 @@ bool take_launcher_tag(std::string_view& text, std::optional<int>& rank) {
   if (bracket) {
     rest.remove_prefix(1);
     std::size_t letters = 0;
-    while (letters < rest.size() && is_alpha(rest[letters])) ++letters;
+    while (letters < rest.size() && is_letter(rest[letters])) ++letters;
     const std::string_view word = rest.substr(0, letters);
     if (word != "default" && word != "rank" && word != "Rank") return false;
     rest.remove_prefix(letters);
@@ -138,7 +138,7 @@ bool is_head(std::string_view before) {
 // "Aug  1 12:00:00 2026" with the weekday in front: the whole text of the stamp, or empty.
 std::string_view ctime_around(std::string_view text, std::size_t clock) {
   const std::size_t start = text.starts_with('[') ? 1 : 0;
-  if (clock < start + 11 || clock > start + 12 || !is_alpha(text[start])) return {};
+  if (clock < start + 11 || clock > start + 12 || !is_letter(text[start])) return {};
   const std::size_t end = clock + 13;
   if (end > text.size() || text[clock + 8] != ' ') return {};
   return text.substr(start, end - start);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include "base/ascii.h"
 #include "base/plain_number.h"
 #include "base/time.h"
 
@@ -24,19 +25,13 @@ std::optional<Duration> find_duration(std::string_view text, WhichDuration which
 // The duration at the start of `text`, which then moves behind it.
 std::optional<Duration> take_duration(std::string_view& text);
 
-constexpr bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-constexpr bool is_alpha(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
 // A letter, a digit or '_'. By table: every byte of a log is asked.
 inline bool is_word(char c) {
   static constexpr auto kTable = [] {
     std::array<bool, 256> table{};
     for (unsigned i = 0; i < table.size(); ++i) {
       const char at = static_cast<char>(i);
-      table[i] = is_digit(at) || is_alpha(at) || at == '_';
+      table[i] = is_digit(at) || is_letter(at) || at == '_';
     }
     return table;
   }();

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/line_splitter.h"
 #include "base/text.h"
 #include "core/progress/bar.h"
@@ -299,7 +300,7 @@ bool is_kernel_line(std::string_view line) {
   if (line.find(" kernel: ") != std::string_view::npos) return true;
   if (line.find("NVRM: ") != std::string_view::npos) return true;
   if (line.starts_with('<')) {
-    return line.size() > 2 && progress::is_digit(line[1]) && line.find('>') < 5;
+    return line.size() > 2 && is_digit(line[1]) && line.find('>') < 5;
   }
   if (!line.starts_with('[')) return false;
   const std::size_t close = std::min(line.find(']'), line.size());

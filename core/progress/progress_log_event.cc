@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/limits.h"
 #include "base/text.h"
 #include "core/progress/line_head.h"
@@ -12,7 +13,6 @@
 namespace muster {
 namespace {
 
-using progress::is_digit;
 using progress::is_word;
 
 // Of the lines that may tell a step, so many are remembered: beside a step line there are others

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "base/ascii.h"
 #include "base/colours.h"
 #include "base/limits.h"
 #include "base/text.h"
@@ -11,12 +12,6 @@
 namespace muster::shape {
 namespace {
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
 bool in_key(char c) {
   return is_letter(c) || is_digit(c) || c == '_' || c == '-' || c == '.';
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/text.h"
 
 namespace muster {
@@ -31,13 +32,6 @@ constexpr std::array<std::string_view, 42> kRunWords = {
 template <std::size_t N>
 bool one_of(const std::array<std::string_view, N>& words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
-}
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
 // "n012", "tr-x-3", "gpu07.cluster": begins with a letter and has a digit.

@@ -9,20 +9,14 @@
 namespace muster {
 namespace {
 
-constexpr std::size_t kWordBytes = 255;
-
-std::string bounded(std::string_view text) {
-  return std::string(trim(text).substr(0, kWordBytes));
-}
-
 // "CANCELLED by 1044" -> state and who; "CANCELLED+" was cut.
 void set_state(JobRecord& job, std::string_view text) {
   const auto words = words_of(text, 3);
   if (words.empty()) return;
   std::string_view state = words[0];
   if (state.ends_with('+')) state.remove_suffix(1);
-  job.state = bounded(state);
-  if (words.size() == 3 && words[1] == "by") job.by = bounded(words[2]);
+  job.state = short_text(state);
+  if (words.size() == 3 && words[1] == "by") job.by = short_text(words[2]);
 }
 
 // "0:15"
@@ -47,8 +41,8 @@ void set_hosts(SiteText& out, JobRecord& job, std::string_view text) {
 // One field by the name of its column.
 void set_field(SiteText& text, JobRecord& job, std::string_view column, std::string_view value) {
   const std::string name = to_lower(column);
-  if (name == "jobid" || name == "jobidraw") job.id = bounded(value);
-  if (name == "jobname" || name == "name") job.name = bounded(value);
+  if (name == "jobid" || name == "jobidraw") job.id = short_text(value);
+  if (name == "jobname" || name == "name") job.name = short_text(value);
   if (name == "state" || name == "st" || name == "jobstate") set_state(job, value);
   if (name == "exitcode" || name == "exit_code") set_exit(job, value);
   if (name == "elapsed" || name == "time" || name == "runtime") {

@@ -8,10 +8,6 @@
 namespace muster {
 namespace {
 
-std::string bounded(std::string_view text) {
-  return std::string(trim(text).substr(0, 255));
-}
-
 std::optional<std::size_t> column(const std::vector<std::string_view>& words,
                                   std::string_view name) {
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -24,7 +20,7 @@ std::optional<std::size_t> column(const std::vector<std::string_view>& words,
 std::string reason_of(std::string_view text) {
   const std::size_t open = text.rfind(" [");
   if (open != std::string_view::npos && text.ends_with(']')) text = text.substr(0, open);
-  return bounded(text);
+  return short_text(text);
 }
 
 void read_scontrol(SiteText& text) {
@@ -55,8 +51,8 @@ void read_scontrol(SiteText& text) {
     if (line.find('=') == std::string_view::npos) continue;
     text.claim(i);
     for (const std::string_view word : words_of(line)) {
-      if (word.starts_with("NodeName=")) node->host = bounded(word.substr(9));
-      if (word.starts_with("State=")) node->state = bounded(word.substr(6));
+      if (word.starts_with("NodeName=")) node->host = short_text(word.substr(9));
+      if (word.starts_with("State=")) node->state = short_text(word.substr(6));
     }
     // With -o all stands in one line.
     const std::size_t reason = line.find(" Reason=");
@@ -78,7 +74,7 @@ void read_reasons(SiteText& text) {
     } else if (table && words.size() >= 4) {
       const std::string_view line = text.line(i);
       const auto end = static_cast<std::size_t>(words[words.size() - 3].data() - line.data());
-      text.add(i, NodeState{bounded(words.back()), "", bounded(line.substr(0, end))});
+      text.add(i, NodeState{short_text(words.back()), "", short_text(line.substr(0, end))});
     }
   }
 }
@@ -98,7 +94,7 @@ void read_table(SiteText& text, std::string_view host_column, std::string_view s
     } else if (words.empty()) {
       host.reset();
     } else if (host && words.size() >= std::min(columns, std::max(*host, *state) + 1)) {
-      text.add(i, NodeState{bounded(words[*host]), bounded(words[*state]), ""});
+      text.add(i, NodeState{short_text(words[*host]), short_text(words[*state]), ""});
     }
   }
 }

@@ -7,12 +7,8 @@
 namespace muster {
 namespace {
 
-std::string bounded(std::string_view text) {
-  return std::string(trim(text).substr(0, 255));
-}
-
 std::string package_of(std::string_view text) {
-  return bounded(text.substr(0, text.find(':')));
+  return short_text(text.substr(0, text.find(':')));
 }
 
 // "a:amd64 (1, 2), b:amd64 (1, automatic)"
@@ -27,12 +23,12 @@ void read_apt_list(SiteText& text, std::size_t index, std::string_view list, std
     out.package = package_of(trim(list.substr(0, open)));
     out.command = command;
     if (verb == "Upgrade" || verb == "Downgrade") {
-      out.from = bounded(versions[0]);
-      if (versions.size() > 1) out.to = bounded(versions[1]);
+      out.from = short_text(versions[0]);
+      if (versions.size() > 1) out.to = short_text(versions[1]);
     } else if (verb == "Remove" || verb == "Purge") {
-      out.from = bounded(versions[0]);
+      out.from = short_text(versions[0]);
     } else {
-      out.to = bounded(versions[0]);
+      out.to = short_text(versions[0]);
     }
     if (!out.package.empty()) text.add(index, std::move(out));
     list.remove_prefix(close + 1);
@@ -49,8 +45,8 @@ std::optional<PackageChange> dpkg_row(const std::vector<std::string_view>& words
   }
   PackageChange out;
   out.package = package_of(words[3]);
-  if (words[4] != "<none>") out.from = bounded(words[4]);
-  if (words[5] != "<none>" && verb != "remove" && verb != "purge") out.to = bounded(words[5]);
+  if (words[4] != "<none>") out.from = short_text(words[4]);
+  if (words[5] != "<none>" && verb != "remove" && verb != "purge") out.to = short_text(words[5]);
   return out;
 }
 
@@ -75,8 +71,8 @@ std::optional<PackageChange> rpm_change(std::string_view verb, std::string_view 
   // "Upgraded:" of dnf is the package that went.
   const bool gone = verb == "Upgraded:" || verb == "Erased:" || verb == "Removed:";
   PackageChange out;
-  out.package = bounded(name);
-  (gone ? out.from : out.to) = bounded(number);
+  out.package = short_text(name);
+  (gone ? out.from : out.to) = short_text(number);
   return out;
 }
 
@@ -91,7 +87,7 @@ void read_packages(SiteText& text) {
     const std::string_view field = line.substr(0, colon);
     if (field == "Start-Date" || field == "Commandline") {
       if (field == "Start-Date") command.clear();
-      if (field == "Commandline") command = bounded(line.substr(colon + 2));
+      if (field == "Commandline") command = short_text(line.substr(colon + 2));
       apt = true;
       text.claim(i);
       continue;

@@ -7,6 +7,11 @@
 #include "core/site/host_list.h"
 
 namespace muster {
+
+std::string short_text(std::string_view text) {
+  return std::string(trim(text).substr(0, 255));
+}
+
 std::vector<std::string_view> words_of(std::string_view text, std::size_t most) {
   std::vector<std::string_view> out;
   while (true) {

@@ -58,4 +58,7 @@ class SiteText {
 // Pieces between runs of blanks and tabs; at most `most`, the last of which is the whole rest.
 std::vector<std::string_view> words_of(std::string_view text, std::size_t most = SIZE_MAX);
 
+// Trimmed, at most 255 bytes, the longest name of a host or a file: a fact holds names, no texts.
+std::string short_text(std::string_view text);
+
 }  // namespace muster

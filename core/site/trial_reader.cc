@@ -74,7 +74,7 @@ std::optional<TrialRun> read_row(SiteText& text, const Columns& columns, std::st
   const auto cells = split(line, columns.mark);
   if (cells.size() != columns.all) return std::nullopt;
   TrialRun out;
-  if (columns.name) out.name = std::string(trim(cells[*columns.name]).substr(0, 255));
+  if (columns.name) out.name = short_text(cells[*columns.name]);
   std::string hosts(cells[columns.hosts]);
   std::replace(hosts.begin(), hosts.end(), ' ', ',');
   out.hosts = text.hosts_of(hosts);
@@ -86,7 +86,7 @@ std::optional<TrialRun> read_row(SiteText& text, const Columns& columns, std::st
       if (!trim(group).empty() && out.groups.size() < 1024) out.groups.emplace_back(trim(group));
     }
   }
-  out.result = std::string(trim(cells[columns.result]).substr(0, 255));
+  out.result = short_text(cells[columns.result]);
   out.failed = is_failure(out.result);
   if (out.hosts.empty() || out.result.empty()) return std::nullopt;
   return out;
