@@ -53,6 +53,13 @@ if(MUSTER_TESTS)
   find_package(GTest REQUIRED)
 endif()
 
+# muster_busy(muster_core_flight)
+# Debug builds do not optimise: with sanitizers that halves the time of a build. Where tests then
+# run for minutes, the library is optimised all the same.
+function(muster_busy NAME)
+  target_compile_options(${NAME} PRIVATE $<$<CONFIG:Debug>:-O1>)
+endfunction()
+
 # muster_library(core_model SOURCES a.cc DEPS muster_base PRIVATE simdjson TESTS a_test.cc)
 # Makes the library muster_core_model and the test program core_model_test, known to ctest.
 function(muster_library NAME)
