@@ -164,4 +164,9 @@ inline constexpr std::size_t kSettings = 65536;
 inline constexpr std::size_t kEventRecordBytes = 1024 * 1024;
 inline constexpr std::size_t kEventSkippedBytes = 2ull << 30;
 
+// A file of /proc or /sys: the mounts of a host with 10,000 containers are about 2 MB.
+inline constexpr std::size_t kKernelFileBytes = 16 * 1024 * 1024;
+// Reads of one stream whose latency is kept: the last of them.
+inline constexpr std::size_t kStreamLatencies = 65536;
+
 }  // namespace muster::limits
