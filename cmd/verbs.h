@@ -16,6 +16,7 @@ std::unique_ptr<Verb> make_shape_verb();
 std::unique_ptr<Verb> make_calibrate_verb();
 std::unique_ptr<Verb> make_record_verb();
 std::unique_ptr<Verb> make_agent_verb();
+std::unique_ptr<Verb> make_bench_storage_verb();
 std::unique_ptr<Verb> make_config_check_verb();
 std::unique_ptr<Verb> make_findings_verb();
 std::unique_ptr<Verb> make_completion_verb();
