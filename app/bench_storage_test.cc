@@ -211,10 +211,9 @@ TEST(BenchStorage, TurnsWithFio) {
     if (what == "open direct 32" && !turns.ends_with('q')) turns += 'q';
   }
   // Five rows first; then seven pairs of streams without a deep queue; then the queue's.
-  EXPECT_EQ(turns.substr(0, 1 + 7 + 12),
+  EXPECT_EQ(turns.substr(0, 19),
             "qfffffff"
-            "fqqffqqffqqf" +
-                std::string())
+            "fqffqffqffq")
       << turns;
 }
 

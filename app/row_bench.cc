@@ -84,6 +84,8 @@ std::optional<RowResult> RowBench::prepare_direct(RowKind kind) {
   if (habit_.in_memory) {
     return unsupported(kind, fmt::format("{}: {}", answer_.place.file_system, habit_.remark));
   }
+  // Only where pages are missing it shows that they come: misfit_after().
+  static_cast<void>(target_->drop_cache());
   const auto resident = target_->residency(answer_.file_bytes);
   resident_before_ = resident ? std::optional<double>(*resident) : std::nullopt;
   return {};

@@ -18,6 +18,16 @@ std::string gb(double bytes_per_second) {
   return fmt::format("{:.2f} GB/s", bytes_per_second / 1e9);
 }
 
+// What must be in flight for the device to give its peak: as much as comes while one read lasts.
+// Twice that is enough for reads of uneven length.
+bool enough_ahead(std::uint64_t read_ahead_kb, double peak, std::span<const RowResult> rows) {
+  for (const RowResult& row : rows) {
+    if (row.kind != RowKind::single || row.state != RowState::measured) continue;
+    return static_cast<double>(read_ahead_kb) * 1024 >= 2 * peak * row.rate.latency_median_s;
+  }
+  return false;
+}
+
 // The most that reads past the page cache got in any row.
 std::optional<double> peak_of(std::span<const RowResult> rows) {
   std::optional<double> peak;
@@ -60,10 +70,16 @@ BoundAnswer of_cold(double rate, std::span<const RowResult> rows,
   const auto peak = peak_of(rows);
   if (!peak) return {Bound::unknown, "no row past the page cache is measured"};
   if (reaches(rate, *peak)) return {Bound::device, "as fast as reads past the page cache"};
-  const std::string ahead =
-      read_ahead_kb ? fmt::format("{} KiB", *read_ahead_kb) : std::string("an unknown amount");
-  return {Bound::readahead,
-          fmt::format("the kernel reads {} ahead; the device gives {}", ahead, gb(*peak))};
+  if (!read_ahead_kb) {
+    return {Bound::unknown, fmt::format("readahead is not known; the device gives {}", gb(*peak))};
+  }
+  if (enough_ahead(*read_ahead_kb, *peak, rows)) {
+    return {Bound::page_copy, fmt::format("{} KiB of readahead are enough: one thread fills and "
+                                          "copies pages",
+                                          *read_ahead_kb)};
+  }
+  return {Bound::readahead, fmt::format("the kernel reads {} KiB ahead; the device gives {}",
+                                        *read_ahead_kb, gb(*peak))};
 }
 
 }  // namespace

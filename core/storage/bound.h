@@ -14,7 +14,7 @@
 namespace muster::storage {
 
 enum class Bound : std::uint8_t {
-  page_copy,    // one thread moves the bytes from the page cache to the reader
+  page_copy,    // one thread moves the bytes through the page cache
   latency,      // one read at a time: a block over the time that it takes
   queue_depth,  // more reads in flight would get more
   readahead,    // the kernel asks for too little ahead of a buffered reader

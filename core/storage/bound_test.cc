@@ -72,9 +72,17 @@ TEST(Bound, Table) {
   }
 }
 
-TEST(Bound, ReadaheadThatNobodyTold) {
+TEST(Bound, Readahead) {
   const auto all = rows_of({6, 3, 3, 2, 1});
-  EXPECT_NE(bound_of(all[4], all, {}).why.find("an unknown amount ahead"), std::string::npos);
+  const auto bound_at = [&](std::optional<std::uint64_t> kb) { return bound_of(all[4], all, kb); };
+  EXPECT_EQ(bound_at({}).bound, Bound::unknown);
+  EXPECT_NE(bound_at({}).why.find("readahead is not known"), std::string::npos);
+  // 3 GB/s with reads of 0.52 ms: 1.6 MB must be in flight, and twice that is surely enough.
+  EXPECT_EQ(bound_at(3000).bound, Bound::readahead);
+  EXPECT_EQ(bound_at(3100).bound, Bound::page_copy);
+  // Without the time of one read nobody knows what is enough.
+  const auto no_single = rows_of({6, 3, 3, 0, 1});
+  EXPECT_EQ(bound_of(no_single[4], no_single, 100'000).bound, Bound::readahead);
 }
 
 }  // namespace

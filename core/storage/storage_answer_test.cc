@@ -64,9 +64,10 @@ TEST(StorageAnswer, Text) {
   answer.notes = {"one\nline"};
   const std::string text = storage_text(answer);
   for (const char* says : {
-           "/data: a file of its own of 4.29 GB, in blocks of 1 MiB\n",
-           "on        ext4 at / (/dev/nvme0n1), rw,noatime\n",
-           "Linux 6.1.0, readahead 128 KiB, memory unknown, of it 4.00 TB for page cache\n",
+           "/data: a file of its own, 4.29 GB, read in blocks of 1 MiB\n",
+           "  on        ext4 at / (/dev/nvme0n1), rw,noatime\n",
+           "Linux 6.1.0, readahead 128 KiB, memory unknown, of it 4.00 TB for\n            page "
+           "cache\n",
            "  warm page cache           6.34    50.7     0.40     0.90  page copy\n",
            "  O_DIRECT, 8 streams       3.56    28.5     0.40     0.90  device\n",
            "  O_DIRECT, QD1           unsupported: refused \\x1b[2J\n",
@@ -76,7 +77,7 @@ TEST(StorageAnswer, Text) {
            "  warm page cache         7 pairs   6.00    6.06   1.010   0.000  agrees (1 +- 0.10)\n",
            "  O_DIRECT, QD32 x 4      not measured: no pair\n",
            "verdict     cannot tell whether storage starves steps of 5 s",
-           "note      one\\nline\n",
+           "  note      one\\nline\n",
        }) {
     EXPECT_NE(text.find(says), std::string::npos) << says << "\nin\n" << text;
   }
