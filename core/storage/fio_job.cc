@@ -41,6 +41,7 @@ std::vector<std::string> fio_arguments(const RowPlan& row, std::string_view path
       "--group_reporting",
       "--invalidate=0",
       "--fadvise_hint=0",
+      "--iomem_align=4096",
       "--allow_file_create=0",
       "--fallocate=none",
       "--disk_util=0",

@@ -41,9 +41,10 @@ TEST(FioJob, Arguments) {
     for (const char* word : row.has) EXPECT_TRUE(has(words, word)) << row_name(row.kind) << word;
     for (const char* word : row.lacks) EXPECT_FALSE(has(words, word)) << row_name(row.kind) << word;
     // Of every row: nothing that harms the data, nothing that changes what the page cache does.
-    for (const char* word : {"--readonly", "--rw=read", "--bs=1048576", "--invalidate=0",
-                             "--fadvise_hint=0", "--allow_file_create=0", "--thread",
-                             "--group_reporting", "--output-format=json", "--filename=/d/f"}) {
+    for (const char* word :
+         {"--readonly", "--rw=read", "--bs=1048576", "--invalidate=0", "--fadvise_hint=0",
+          "--iomem_align=4096", "--allow_file_create=0", "--thread", "--group_reporting",
+          "--output-format=json", "--filename=/d/f"}) {
       EXPECT_TRUE(has(words, word)) << row_name(row.kind) << word;
     }
   }
