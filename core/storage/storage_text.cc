@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "core/storage/bound.h"
 #include "core/storage/storage_answer.h"
+#include "core/storage/wrapped_line.h"
 
 namespace muster::storage {
 namespace {
@@ -45,25 +46,6 @@ std::string row_text(const RowResult& row, const StorageAnswer& answer) {
   return out;
 }
 
-// Words broken at blanks so that no line passes 80 columns; `head` stands in front of the first.
-std::string wrapped(std::string_view head, const std::string& text) {
-  constexpr std::size_t kIndent = 12, kWidth = 80;
-  std::string out = fmt::format("{:<{}}", head, kIndent);
-  std::size_t column = kIndent;
-  for (const std::string_view word : split(text, ' ')) {
-    if (column > kIndent && column + 1 + word.size() > kWidth) {
-      out += "\n" + std::string(kIndent, ' ');
-      column = kIndent;
-    } else if (column > kIndent) {
-      out += ' ';
-      ++column;
-    }
-    out += word;
-    column += word.size();
-  }
-  return out + "\n";
-}
-
 std::string count_text(std::optional<std::uint64_t> bytes) {
   return bytes ? size_text(static_cast<double>(*bytes)) : "unknown";
 }
@@ -79,16 +61,16 @@ std::string place_text(const StorageAnswer& answer) {
                         : fmt::format("{}: {} of it", escape_controls(place.path),
                                       size_text(static_cast<double>(answer.file_bytes)));
   out += ", read in blocks of 1 MiB\n";
-  out += wrapped("  on",
-                 fmt::format("{} at {} ({}), {}", word(place.file_system), word(place.mount_point),
-                             word(place.source), word(place.options)));
-  out += wrapped(
+  out += wrapped_line(
+      "  on", fmt::format("{} at {} ({}), {}", word(place.file_system), word(place.mount_point),
+                          word(place.source), word(place.options)));
+  out += wrapped_line(
       "  machine",
       fmt::format("Linux {}, readahead {}, memory {}, of it {} for page cache", word(place.kernel),
                   place.read_ahead_kb ? fmt::format("{} KiB", *place.read_ahead_kb)
                                       : std::string("unknown"),
                   count_text(place.memory_bytes), count_text(place.available_bytes)));
-  if (!place.remark.empty()) out += wrapped("  mind", escape_controls(place.remark));
+  if (!place.remark.empty()) out += wrapped_line("  mind", escape_controls(place.remark));
   return out;
 }
 
@@ -124,12 +106,12 @@ std::string storage_text(const StorageAnswer& answer) {
   out += fio_text(answer);
   const Supply supply = supply_of(answer);
   if (answer.demand) {
-    out += wrapped("verdict", starvation_text(*answer.demand, supply));
-    out += wrapped("", inversion_text(*answer.demand, supply));
+    out += wrapped_line("verdict", starvation_text(*answer.demand, supply));
+    out += wrapped_line("", inversion_text(*answer.demand, supply));
   } else if (const std::string cache = cache_text(supply); !cache.empty()) {
-    out += wrapped("verdict", cache);
+    out += wrapped_line("verdict", cache);
   }
-  for (const std::string& note : answer.notes) out += wrapped("  note", escape_controls(note));
+  for (const std::string& note : answer.notes) out += wrapped_line("  note", escape_controls(note));
   return out;
 }
 
