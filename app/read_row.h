@@ -28,8 +28,9 @@ struct RowRun {
 
 // Reads a row: a thread for each stream, all of them ready before the first read starts.
 // Errc::timeout where it hangs: its threads are then left behind, with all that they work on, and
-// another row would hang as well. Errc::unavailable, "stopped", where `stop` came first. Otherwise
-// the first stream that failed is the answer.
+// another row would hang as well. (The answer is out by then; the process itself ends when the
+// kernel lets go of such a read, which with a network file system is at once.) Errc::unavailable,
+// "stopped", where `stop` came first. Otherwise the first stream that failed is the answer.
 Result<RowRun> read_row(const storage::RowPlan& plan,
                         const std::shared_ptr<storage::ReadTarget>& target, Clock& clock,
                         const RowWatch& watch);

@@ -61,78 +61,79 @@ DataAnswer answer_of(const Rates& rates) {
   return answer;
 }
 
+struct VerdictRow {
+  const char* name;
+  Rates rates;
+  Limit text, packed;
+  ExitStatus status;
+  const char* says;
+};
+const VerdictRow kVerdictRows[] = {
+    {"nothing",
+     {-1, -1, -1, -1},
+     Limit::unknown,
+     Limit::unknown,
+     ExitStatus::cannot_tell,
+     "cannot tell whether reading and tokenizing text feeds the steps: cold it gives an unknown "
+     "multiple"},
+    {"cold not measured",
+     {-1, 5000, -1, 5000},
+     Limit::unknown,
+     Limit::unknown,
+     ExitStatus::cannot_tell,
+     "not measured: residency left"},
+    {"the seed",
+     {5280, 5300, 9000, 9000},
+     Limit::none,
+     Limit::none,
+     ExitStatus::ok,
+     "the pack buys no speed here"},
+    {"one starved tokenizer thread",
+     {480, 500, 9000, 90000},
+     Limit::tokenizing,
+     Limit::none,
+     ExitStatus::warning,
+     "wait for the tokenizer, not for storage"},
+    {"the pack is needed",
+     {480, 500, 9000, 90000},
+     Limit::tokenizing,
+     Limit::none,
+     ExitStatus::warning,
+     "the pack is what feeds these steps"},
+    {"a slow disk",
+     {500, 5000, 500, 9000},
+     Limit::storage,
+     Limit::storage,
+     ExitStatus::warning,
+     "wait for storage until the data are in memory"},
+    {"blocks slow even in memory",
+     {-1, -1, 400, 500},
+     Limit::unknown,
+     Limit::reading,
+     ExitStatus::warning,
+     "even from memory"},
+    {"too close, cold",
+     {1000, 5000, 9000, 9000},
+     Limit::unknown,
+     Limit::none,
+     ExitStatus::cannot_tell,
+     "cannot tell whether reading and tokenizing"},
+    {"too close, warm",
+     {950, 1000, 9000, 9000},
+     Limit::unknown,
+     Limit::none,
+     ExitStatus::cannot_tell,
+     "cannot tell whether reading and tokenizing"},
+    {"warm not measured, cold feeds",
+     {5000, -1, 9000, -1},
+     Limit::none,
+     Limit::none,
+     ExitStatus::ok,
+     "warm an unknown multiple"},
+};
+
 TEST(DataVerdict, Table) {
-  struct Row {
-    const char* name;
-    Rates rates;
-    Limit text, packed;
-    ExitStatus status;
-    const char* says;
-  };
-  const Row rows[] = {
-      {"nothing",
-       {-1, -1, -1, -1},
-       Limit::unknown,
-       Limit::unknown,
-       ExitStatus::cannot_tell,
-       "cannot tell whether reading and tokenizing text feeds the steps: cold it gives an unknown "
-       "multiple"},
-      {"cold not measured",
-       {-1, 5000, -1, 5000},
-       Limit::unknown,
-       Limit::unknown,
-       ExitStatus::cannot_tell,
-       "not measured: residency left"},
-      {"the seed",
-       {5280, 5300, 9000, 9000},
-       Limit::none,
-       Limit::none,
-       ExitStatus::ok,
-       "the pack buys no speed here"},
-      {"one starved tokenizer thread",
-       {480, 500, 9000, 90000},
-       Limit::tokenizing,
-       Limit::none,
-       ExitStatus::warning,
-       "wait for the tokenizer, not for storage"},
-      {"the pack is needed",
-       {480, 500, 9000, 90000},
-       Limit::tokenizing,
-       Limit::none,
-       ExitStatus::warning,
-       "the pack is what feeds these steps"},
-      {"a slow disk",
-       {500, 5000, 500, 9000},
-       Limit::storage,
-       Limit::storage,
-       ExitStatus::warning,
-       "wait for storage until the data are in memory"},
-      {"blocks slow even in memory",
-       {-1, -1, 400, 500},
-       Limit::unknown,
-       Limit::reading,
-       ExitStatus::warning,
-       "even from memory"},
-      {"too close, cold",
-       {1000, 5000, 9000, 9000},
-       Limit::unknown,
-       Limit::none,
-       ExitStatus::cannot_tell,
-       "cannot tell whether reading and tokenizing"},
-      {"too close, warm",
-       {950, 1000, 9000, 9000},
-       Limit::unknown,
-       Limit::none,
-       ExitStatus::cannot_tell,
-       "cannot tell whether reading and tokenizing"},
-      {"warm not measured, cold feeds",
-       {5000, -1, 9000, -1},
-       Limit::none,
-       Limit::none,
-       ExitStatus::ok,
-       "warm an unknown multiple"},
-  };
-  for (const Row& row : rows) {
+  for (const VerdictRow& row : kVerdictRows) {
     const DataAnswer answer = answer_of(row.rates);
     EXPECT_EQ(limit_name(verdict_of(DataPath::text, answer).limit), limit_name(row.text))
         << row.name;

@@ -77,6 +77,31 @@ TEST(RealDisk, CacheIsDroppedAndFilled) {
   EXPECT_DOUBLE_EQ((*file)->residency(0).value_or(-1), 0);
 }
 
+// Reads past the page cache leave nothing there, one at a time and deep.
+TEST(RealDisk, DirectReadsAreDirect) {
+  const TemporaryFolder folder;
+  const std::uint64_t bytes = 8 * kBlockBytes;
+  const auto file = real_disk().make(folder.path(), bytes, {}, [](std::uint64_t) {});
+  ASSERT_TRUE(file) << file.error().context;
+  for (const std::uint32_t depth : {1U, 8U}) {
+    auto queue = (*file)->open(true, depth);
+    if (!queue) {
+      EXPECT_EQ(queue.error().code, Errc::unsupported);
+      GTEST_SKIP() << queue.error().context;
+    }
+    if (habit_of(real_disk().look(folder.path()).file_system).in_memory) {
+      GTEST_SKIP() << "temporary files lie in memory here";
+    }
+    std::vector<ReadQueue::Done> done;
+    for (std::uint64_t at = 0; at < bytes; at += kBlockBytes) {
+      ASSERT_TRUE((*queue)->submit(0, at));
+      ASSERT_TRUE((*queue)->wait(done));
+      EXPECT_EQ(done.back().result, static_cast<std::int64_t>(kBlockBytes));
+    }
+    EXPECT_LT((*file)->residency(bytes).value_or(1), 0.01) << depth;
+  }
+}
+
 TEST(RealDisk, FoldersAndFiles) {
   const TemporaryFolder folder;
   const std::string file = folder.write("f", "x");

@@ -121,14 +121,12 @@ TEST(BenchStorage, Step) {
 // status 0.
 TEST(BenchStorage, Interrupted) {
   const TemporaryFolder folder;
-  const auto run =
-      in(folder,
-         "$M bench storage . --size 16M --seconds 3000 > out 2>&1 & p=$!\n"
-         "until [ -n \"$(ls -l /proc/$p/fd 2>/dev/null | grep deleted)\" ]; do :; done\n"
-         "kill -TERM $p; wait $p; echo \"ended $?\"\n"
-         "$M bench storage . --size 16M --seconds 3000 > out 2>&1 & p=$!\n"
-         "until [ -n \"$(ls -l /proc/$p/fd 2>/dev/null | grep deleted)\" ]; do :; done\n"
-         "kill -KILL $p; wait $p 2>/dev/null; ls -A");
+  // Until its file is there: by then it writes or reads.
+  const std::string start =
+      "$M bench storage . --size 16M --seconds 3000 > out 2>&1 & p=$!\n"
+      "while kill -0 $p && ! ls -l /proc/$p/fd | grep -q deleted; do :; done\n";
+  const auto run = in(folder, start + "kill -TERM $p; wait $p; echo \"ended $?\"\n" + start +
+                                  "kill -KILL $p; wait $p 2>/dev/null; ls -A");
   EXPECT_NE(run.output.find("ended 130\n"), std::string::npos) << run.output;
   EXPECT_TRUE(run.output.ends_with("\nout\n")) << run.output;
 }
