@@ -77,6 +77,10 @@ inline constexpr std::size_t kSiteBadRecords = 64;
 inline constexpr std::size_t kHttpBodyBytes = 64 * 1024 * 1024;
 // One URL: what common servers take as a request line.
 inline constexpr std::size_t kUrlBytes = 8 * 1024;
+// A file of /proc or /sys: the mounts of a host with 10,000 containers are about 2 MB.
+inline constexpr std::size_t kKernelFileBytes = 16 * 1024 * 1024;
+// Reads of one stream whose latency is kept: the last of them.
+inline constexpr std::size_t kStreamLatencies = 65536;
 
 // What is read of one flight-recorder dump. The default ring of 2,000 entries is about 400 kB; a
 // ring that somebody set to 2,097,152 "bytes" (they are entries) makes some 400 MB.
@@ -163,10 +167,5 @@ inline constexpr std::size_t kSettings = 65536;
 // pictures are larger, up to the second limit, and are passed over without being held.
 inline constexpr std::size_t kEventRecordBytes = 1024 * 1024;
 inline constexpr std::size_t kEventSkippedBytes = 2ull << 30;
-
-// A file of /proc or /sys: the mounts of a host with 10,000 containers are about 2 MB.
-inline constexpr std::size_t kKernelFileBytes = 16 * 1024 * 1024;
-// Reads of one stream whose latency is kept: the last of them.
-inline constexpr std::size_t kStreamLatencies = 65536;
 
 }  // namespace muster::limits
