@@ -164,4 +164,8 @@ inline constexpr std::size_t kSettings = 65536;
 inline constexpr std::size_t kEventRecordBytes = 1024 * 1024;
 inline constexpr std::size_t kEventSkippedBytes = 2ull << 30;
 
+// One record of the inputs of `pack`, and one document: 64 MiB are some 16 million tokens, 8,000
+// blocks of the usual length; the longest books have 5 MB. Each thread holds a few of them.
+inline constexpr std::size_t kRecordBytes = 64 * 1024 * 1024;
+
 }  // namespace muster::limits
