@@ -164,4 +164,11 @@ inline constexpr std::size_t kSettings = 65536;
 inline constexpr std::size_t kEventRecordBytes = 1024 * 1024;
 inline constexpr std::size_t kEventSkippedBytes = 2ull << 30;
 
+// A pack: tokens of one block (contexts of a million tokens are trained on), blocks (10^12 of 2048
+// tokens are two thousand times the largest corpus) and those of one step (16,384 ranks with 256
+// each, a thousand times over). Their products stay below 2^62: sums of a few need no check.
+inline constexpr std::uint32_t kPackBlockTokens = 1u << 20;
+inline constexpr std::uint64_t kPackBlocks = 1ull << 40;
+inline constexpr std::uint64_t kPackGlobalBatch = 1ull << 32;
+
 }  // namespace muster::limits
