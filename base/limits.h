@@ -14,6 +14,9 @@ namespace muster::limits {
 inline constexpr std::size_t kLineBytes = 256 * 1024;
 // A document that must be held whole (XML of an 8-GPU B200 is 357 kB, exporter pages are < 2 MB).
 inline constexpr std::size_t kDocumentBytes = 64 * 1024 * 1024;
+// One record of the inputs of `pack`, and one document: 64 MiB are some 16 million tokens, 8,000
+// blocks of the usual length; the longest books have 5 MB. Each thread holds a few of them.
+inline constexpr std::size_t kRecordBytes = 64 * 1024 * 1024;
 // Series (GPUs, ports, tasks) one run may have: 16,384 GPUs with room; more are refused by name.
 inline constexpr std::size_t kSeries = 65536;
 // How far the clock of a host may be off: without time service a few seconds a day; hours are
@@ -164,8 +167,11 @@ inline constexpr std::size_t kSettings = 65536;
 inline constexpr std::size_t kEventRecordBytes = 1024 * 1024;
 inline constexpr std::size_t kEventSkippedBytes = 2ull << 30;
 
-// One record of the inputs of `pack`, and one document: 64 MiB are some 16 million tokens, 8,000
-// blocks of the usual length; the longest books have 5 MB. Each thread holds a few of them.
-inline constexpr std::size_t kRecordBytes = 64 * 1024 * 1024;
+// A pack: tokens of one block (contexts of a million tokens are trained on), blocks (10^12 of 2048
+// tokens are two thousand times the largest corpus) and those of one step (16,384 ranks with 256
+// each, a thousand times over). Their products stay below 2^62: sums of a few need no check.
+inline constexpr std::uint32_t kPackBlockTokens = 1u << 20;
+inline constexpr std::uint64_t kPackBlocks = 1ull << 40;
+inline constexpr std::uint64_t kPackGlobalBatch = 1ull << 32;
 
 }  // namespace muster::limits
