@@ -173,5 +173,17 @@ inline constexpr std::size_t kEventSkippedBytes = 2ull << 30;
 inline constexpr std::uint32_t kPackBlockTokens = 1u << 20;
 inline constexpr std::uint64_t kPackBlocks = 1ull << 40;
 inline constexpr std::uint64_t kPackGlobalBatch = 1ull << 32;
+// A tokenizer.json (the largest known is 34 MB), how deep it may nest (a real one nests 7 deep), and
+// what it may hold: the largest known vocabularies have 262,144 ids and 580,604 merges. Ids and
+// ranks are packed into one word of 64 bits, which bounds them at 2^21 and 2^22 - 1.
+inline constexpr std::size_t kTokenizerBytes = 256 * 1024 * 1024;
+inline constexpr std::size_t kTokenizerDepth = 32;
+inline constexpr std::size_t kVocabularyIds = 1u << 21;
+inline constexpr std::size_t kMerges = (1u << 22) - 1;
+// The bytes of one token (the longest known is 256 blanks) and added tokens (6,415 in Gemma's).
+inline constexpr std::size_t kTokenBytes = 4096;
+inline constexpr std::size_t kAddedTokens = 65536;
+// One document to encode: offsets in it are 32-bit numbers, and nobody trains on a text of a gigabyte.
+inline constexpr std::size_t kEncodedBytes = 1u << 30;
 
 }  // namespace muster::limits
