@@ -28,7 +28,8 @@ Encoded encode(Document document, EosRule eos, PackSpecials specials = PackSpeci
 }
 
 Document text_of(std::string text) {
-  Document document{std::move(text)};
+  Document document;
+  document.text = std::move(text);
   document.trained = {{0, document.text.size()}};
   return document;
 }
