@@ -158,7 +158,7 @@ Result<PackJournal> parse_journal(std::string_view bytes) {
   bool first = true;
   for (;;) {
     const std::size_t end = bytes.find('\n');
-    if (end == std::string_view::npos || end <= kHashChars) break;
+    if (end == std::string_view::npos || end <= kHashChars || bytes[kHashChars] != ' ') break;
     const std::string_view json = bytes.substr(kHashChars + 1, end - kHashChars - 1);
     if (blocks::hash_text(blocks::hash_bytes(json)) != bytes.substr(0, kHashChars)) break;
     at += end + 1;

@@ -190,6 +190,11 @@ class RealWorkFolder final : public WorkFolder {
 
 class RealWorkFolders final : public WorkFolders {
  public:
+  bool has(const std::string& path) override {
+    struct stat st{};
+    return ::lstat(path.c_str(), &st) == 0;
+  }
+
   Result<std::unique_ptr<WorkFolder>> make(const std::string& path) override {
     if (::mkdir(path.c_str(), 0755) != 0) {
       if (errno == EEXIST) return make_error(Errc::invalid_input, path + " is there already");

@@ -48,6 +48,8 @@ class WorkFolder {
 class WorkFolders {
  public:
   virtual ~WorkFolders() = default;
+  // Something has this name.
+  virtual bool has(const std::string& path) = 0;
   // Makes the folder `path`, mode 0755 less the umask; Errc::invalid_input where something is
   // there.
   virtual Result<std::unique_ptr<WorkFolder>> make(const std::string& path) = 0;
