@@ -476,10 +476,12 @@ Status Build::publish() {
 
 // An earlier build died between its manifest and its name.
 Result<PackResult> Build::whole_already() {
-  const auto bytes =
-      read_whole(files_, part_ + "/" + std::string(blocks::kManifestName), limits::kContractBytes);
-  if (!bytes) return bytes.error();
-  auto manifest = blocks::decode_manifest(*bytes);
+  const auto file = folder_->open(std::string(blocks::kManifestName));
+  if (!file) return file.error();
+  std::string bytes(std::min<std::uint64_t>((*file)->bytes(), limits::kContractBytes + 1), '\0');
+  const auto n = (*file)->read(0, bytes);
+  if (!n) return n.error();
+  auto manifest = blocks::decode_manifest(std::string_view(bytes).substr(0, *n));
   if (!manifest) return within(part_, manifest.error());
   bool same = manifest->tokenizer == vocabulary_.hash && manifest->mode == request_.mode &&
               manifest->block_tokens == request_.block_tokens &&

@@ -3,9 +3,13 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <random>
+
 #include "app/pack_test_kit.h"
 #include "core/blocks/block_hash.h"
 #include "tests/support/memory_files.h"
+#include "tests/support/memory_work_folders.h"
 #include "tests/support/shell.h"
 
 namespace muster {
@@ -25,44 +29,45 @@ PackVocabulary byte_vocabulary() {
   return made;
 }
 
+const std::vector<std::string> kNames = {"blocks.i32", "docs.u64",     "loss.bits",
+                                         "hashes.u64", "errors.jsonl", "manifest.json"};
+
+PackRequest request(std::vector<std::string> paths, const std::string& out) {
+  PackRequest made;
+  made.paths = std::move(paths);
+  made.out = out;
+  made.block_tokens = 16;
+  made.chunk_bytes = 100;
+  made.mark_bytes = 300;
+  made.threads = 2;
+  return made;
+}
+
+// Inputs and outputs in memory.
 class PackBuild : public ::testing::Test {
  protected:
-  PackRequest request(std::vector<std::string> paths, const std::string& out) {
-    PackRequest made;
-    made.paths = std::move(paths);
-    made.out = place_.path() + "/" + out;
-    made.block_tokens = 16;
-    made.chunk_bytes = 100;
-    made.mark_bytes = 300;
-    made.threads = 2;
-    return made;
-  }
   Result<PackResult> build(const PackRequest& request) {
-    return build_pack(request, byte_vocabulary(), real_files(), real_work_folders(), {}, {});
+    return build_pack(request, byte_vocabulary(), files_, folders_, {}, {});
   }
   // All bytes of a pack, names in front.
   std::string contents(const std::string& out) {
     std::string all;
-    for (const std::string name :
-         {"blocks.i32", "docs.u64", "loss.bits", "hashes.u64", "errors.jsonl", "manifest.json"}) {
-      all += name + "\n" + file_text(place_.path() + "/" + out + "/" + name);
-    }
+    for (const std::string& name : kNames) all += name + "\n" + folders_.text(out, name);
     return all;
   }
-  bool is_there(const std::string& name) {
-    return real_files().stat(place_.path() + "/" + name).has_value();
-  }
   std::string write(const std::string& name, std::string_view text) {
-    return place_.write(name, text);
+    files_.add(name, std::string(text));
+    return name;
   }
   std::vector<std::int32_t> ids(const std::string& out) {
-    const std::string bytes = file_text(place_.path() + "/" + out + "/blocks.i32");
+    const std::string bytes = folders_.text(out, "blocks.i32");
     std::vector<std::int32_t> made(bytes.size() / 4);
-    std::copy(bytes.begin(), bytes.end(), reinterpret_cast<char*>(made.data()));
+    std::memcpy(made.data(), bytes.data(), bytes.size());
     return made;
   }
 
-  TemporaryFolder place_;
+  MemoryFiles files_;
+  MemoryWorkFolders folders_;
 };
 
 // Records of many lengths, a few of them bad, in two files.
@@ -88,12 +93,11 @@ std::string records_text(int from, int count) {
 
 TEST_F(PackBuild, WhatIsThereIsLeftAsItIs) {
   const std::string in = write("a.jsonl", records_text(0, 50));
-  write("out", "a file");
+  ASSERT_TRUE(folders_.make("out") && folders_.make("two.part"));
   EXPECT_EQ(build(request({in}, "out")).error().code, Errc::invalid_input);
-  EXPECT_EQ(file_text(place_.path() + "/out"), "a file");
-  write("two.part", "a file");
+  EXPECT_FALSE(folders_.has("out.part"));
   EXPECT_NE(build(request({in}, "two")).error().context.find("--resume"), std::string::npos);
-  EXPECT_FALSE(is_there("two"));
+  EXPECT_FALSE(folders_.has("two"));
 }
 
 TEST_F(PackBuild, WhatCannotBecomeAPackLeavesNothing) {
@@ -105,11 +109,11 @@ TEST_F(PackBuild, WhatCannotBecomeAPackLeavesNothing) {
       wanted.mode = mode;
       if (mode == blocks::PackMode::best_fit && in == small) continue;  // one padded block
       EXPECT_EQ(build(wanted).error().code, Errc::invalid_input);
-      EXPECT_FALSE(is_there("out") || is_there("out.part"));
+      EXPECT_FALSE(folders_.has("out") || folders_.has("out.part"));
     }
   }
-  EXPECT_EQ(build(request({place_.path() + "/none"}, "out")).error().code, Errc::not_found);
-  EXPECT_FALSE(is_there("out.part"));
+  EXPECT_EQ(build(request({"none"}, "out")).error().code, Errc::not_found);
+  EXPECT_FALSE(folders_.has("out.part"));
 }
 
 TEST_F(PackBuild, ASmallPackByHand) {
@@ -132,11 +136,12 @@ TEST_F(PackBuild, ASmallPackByHand) {
                                                    'j', 'k', 'l', 'm', 'n', 'o'}));
   ASSERT_EQ(result->first_errors.size(), 1U);
   EXPECT_NE(result->first_errors[0].find("\"line\":2"), std::string::npos);
-  EXPECT_EQ(file_text(place_.path() + "/out/errors.jsonl"), result->first_errors[0] + "\n");
-  const auto manifest = blocks::decode_manifest(file_text(place_.path() + "/out/manifest.json"));
+  EXPECT_EQ(folders_.text("out", "errors.jsonl"), result->first_errors[0] + "\n");
+  const auto manifest = blocks::decode_manifest(folders_.text("out", "manifest.json"));
   ASSERT_TRUE(manifest) << manifest.error().context;
   EXPECT_EQ(*manifest, m);
-  EXPECT_FALSE(is_there("out.part") || is_there("out/journal") || is_there("out/lock"));
+  EXPECT_FALSE(folders_.has("out.part"));
+  EXPECT_EQ(folders_.text("out", "journal"), "");
 }
 
 TEST_F(PackBuild, TheSameBytesForAnyThreadsAndChunksOfDocuments) {
@@ -165,12 +170,9 @@ TEST_F(PackBuild, TheSameBytesForAnyThreadsAndChunksOfDocuments) {
 }
 
 TEST_F(PackBuild, FoldersAreReadByName) {
-  write("b.jsonl", "{\"text\":\"bbbbbbbbbbbbbbb\"}");
-  write("a.jsonl", "{\"text\":\"aaaaaaaaaaaaaaa\"}");
-  const TemporaryFolder elsewhere;
-  PackRequest wanted = request({place_.path()}, "x");
-  wanted.out = elsewhere.path() + "/out";
-  const auto result = build(wanted);
+  write("in/b.jsonl", "{\"text\":\"bbbbbbbbbbbbbbb\"}");
+  write("in/a.jsonl", "{\"text\":\"aaaaaaaaaaaaaaa\"}");
+  const auto result = build(request({"in"}, "out"));
   ASSERT_TRUE(result) << result.error().context;
   ASSERT_EQ(result->manifest.inputs.size(), 2U);
   EXPECT_TRUE(result->manifest.inputs[0].path.ends_with("/a.jsonl"));
@@ -186,11 +188,11 @@ TEST_F(PackBuild, StoppedItGoesOnWithTheSameRequestAlone) {
     if (++chunks == 20) stop.request_stop();
   };
   PackRequest wanted = request({in}, "out");
-  const auto first = build_pack(wanted, byte_vocabulary(), real_files(), real_work_folders(),
-                                stopping, stop.get_token());
+  const auto first =
+      build_pack(wanted, byte_vocabulary(), files_, folders_, stopping, stop.get_token());
   ASSERT_FALSE(first);
   EXPECT_EQ(first.error().code, Errc::unavailable);
-  EXPECT_TRUE(is_there("out.part") && !is_there("out"));
+  EXPECT_TRUE(folders_.has("out.part") && !folders_.has("out"));
   wanted.resume = true;
   for (int change = 0; change < 3; ++change) {
     PackRequest other = wanted;
@@ -211,6 +213,60 @@ TEST_F(PackBuild, StoppedItGoesOnWithTheSameRequestAlone) {
   ASSERT_TRUE(last) << last.error().context;
   EXPECT_TRUE(last->resumed);
   EXPECT_EQ(contents("out"), whole);
+}
+
+// Wherever the disk fails, the build says so and goes on later to the same bytes.
+TEST_F(PackBuild, AFailureOfAnyCallIsGoneOnFrom) {
+  const std::string in = write("a.jsonl", records_text(0, 60));
+  for (const auto mode : {blocks::PackMode::concat, blocks::PackMode::best_fit_split}) {
+    PackRequest wanted = request({in}, "whole");
+    wanted.mode = mode;
+    folders_ = {};
+    ASSERT_TRUE(build(wanted));
+    const std::string whole = contents("whole");
+    const std::uint64_t calls = folders_.calls;
+    wanted.resume = true;
+    for (std::uint64_t call = 0; call < calls; ++call) {
+      folders_ = {};
+      folders_.failing_call = call;
+      const auto failed = build(wanted);
+      EXPECT_FALSE(failed) << call;
+      EXPECT_FALSE(folders_.has("whole")) << call;
+      folders_.failing_call.reset();
+      const auto last = build(wanted);
+      ASSERT_TRUE(last) << call << ": " << last.error().context;
+      EXPECT_EQ(contents("whole"), whole) << call;
+    }
+  }
+}
+
+// The disk dies at any call, keeps what was synced and any part of the rest; twice.
+TEST_F(PackBuild, ALossOfPowerAnywhereIsGoneOnFrom) {
+  const std::string in = write("a.jsonl", records_text(0, 60));
+  std::mt19937_64 random(11);
+  const auto chance = [&random] { return random(); };
+  for (const auto mode : {blocks::PackMode::concat, blocks::PackMode::best_fit}) {
+    PackRequest wanted = request({in}, "whole");
+    wanted.mode = mode;
+    folders_ = {};
+    ASSERT_TRUE(build(wanted));
+    const std::string whole = contents("whole");
+    const std::uint64_t calls = folders_.calls;
+    wanted.resume = true;
+    for (std::uint64_t call = 0; call < calls; ++call) {
+      folders_ = {};
+      for (const std::uint64_t ends : {call, call + random() % calls}) {
+        folders_.power_ends = ends;
+        if (folders_.has("whole")) continue;
+        const auto failed = build(wanted);
+        EXPECT_TRUE(failed || !folders_.has("whole")) << call;
+        folders_.lose_power(chance);
+      }
+      const auto last = folders_.has("whole") ? Result<PackResult>(PackResult()) : build(wanted);
+      ASSERT_TRUE(last) << call << ": " << last.error().context;
+      EXPECT_EQ(contents("whole"), whole) << call;
+    }
+  }
 }
 
 }  // namespace
