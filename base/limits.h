@@ -174,7 +174,7 @@ inline constexpr std::size_t kMerges = (1u << 22) - 1;
 // The bytes of one token (the longest known is 256 blanks) and added tokens (6,415 in Gemma's).
 inline constexpr std::size_t kTokenBytes = 4096;
 inline constexpr std::size_t kAddedTokens = 65536;
-// One document to encode: offsets in it are 32-bit numbers, and nobody trains on a text of a gigabyte.
-inline constexpr std::size_t kEncodedBytes = 1u << 30;
+// One document to encode: one piece of this size (a text of one letter) needs 24 times its bytes.
+inline constexpr std::size_t kEncodedBytes = 128 * 1024 * 1024;
 
 }  // namespace muster::limits
