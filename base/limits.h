@@ -177,4 +177,8 @@ inline constexpr std::size_t kAddedTokens = 65536;
 // One document to encode: one piece of this size (a text of one letter) needs 24 times its bytes.
 inline constexpr std::size_t kEncodedBytes = 128 * 1024 * 1024;
 
+// One record of the inputs of `pack`, and one document: 64 MiB are some 16 million tokens, 8,000
+// blocks of the usual length; the longest books have 5 MB. Each thread holds a few of them.
+inline constexpr std::size_t kRecordBytes = 64 * 1024 * 1024;
+
 }  // namespace muster::limits
