@@ -181,4 +181,11 @@ inline constexpr std::size_t kEncodedBytes = 128 * 1024 * 1024;
 // blocks of the usual length; the longest books have 5 MB. Each thread holds a few of them.
 inline constexpr std::size_t kRecordBytes = 64 * 1024 * 1024;
 
+// A pack: tokens of one block (contexts of a million tokens are trained on), blocks (10^12 of 2048
+// tokens are two thousand times the largest corpus) and those of one step (16,384 ranks with 256
+// each, a thousand times over). Their products stay below 2^62: sums of a few need no check.
+inline constexpr std::uint32_t kPackBlockTokens = 1u << 20;
+inline constexpr std::uint64_t kPackBlocks = 1ull << 40;
+inline constexpr std::uint64_t kPackGlobalBatch = 1ull << 32;
+
 }  // namespace muster::limits
