@@ -7,7 +7,7 @@ namespace muster {
 // Bytes [begin, end) of a text.
 struct ByteRange {
   std::uint64_t begin = 0, end = 0;
-  friend bool operator==(const ByteRange&, const ByteRange&) = default;
+  bool operator==(const ByteRange&) const = default;
 };
 
 }  // namespace muster

@@ -13,6 +13,7 @@ std::vector<std::unique_ptr<Verb>> make_verbs() {
   verbs.push_back(make_calibrate_verb());
   verbs.push_back(make_record_verb());
   verbs.push_back(make_agent_verb());
+  verbs.push_back(make_pack_encode_verb());
   verbs.push_back(make_config_check_verb());
   verbs.push_back(make_findings_verb());
   verbs.push_back(make_completion_verb());

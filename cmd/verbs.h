@@ -17,6 +17,7 @@ std::unique_ptr<Verb> make_calibrate_verb();
 std::unique_ptr<Verb> make_record_verb();
 std::unique_ptr<Verb> make_agent_verb();
 std::unique_ptr<Verb> make_config_check_verb();
+std::unique_ptr<Verb> make_pack_encode_verb();
 std::unique_ptr<Verb> make_findings_verb();
 std::unique_ptr<Verb> make_completion_verb();
 

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/byte_range.h"
+#include "base/result.h"
+#include "core/tokens/bpe.h"
+#include "core/tokens/model.h"
+#include "core/tokens/nfc.h"
+#include "core/tokens/piece_cache.h"
+#include "core/tokens/piece_splitter.h"
+
+namespace muster::tokens {
+
+// What one Encoder owns (tokenizer.h has its contract): text -> added tokens, normalisation, pieces,
+// the cache, merges.
+class EncodeState {
+ public:
+  explicit EncodeState(const Model& model);
+
+  // `starts` may be null.
+  Status encode(std::string_view utf8, std::span<const ByteRange> plain,
+                std::vector<std::int32_t>& out, std::vector<std::uint64_t>* starts);
+
+ private:
+  // Where a stretch of text lies in the source, and what normalisation did to it.
+  struct Origin {
+    std::uint64_t begin = 0;
+    std::span<const ChangedRun> changed;
+  };
+
+  void raw_stretch(std::string_view utf8, ByteRange range, std::span<const ByteRange> plain);
+  void normalized_stretch(std::string_view text, const Origin& origin,
+                          std::span<const ByteRange> plain);
+  void pieces(std::string_view text);
+  void chunk(std::string_view text, std::size_t at, std::size_t count);
+  void rare(std::string_view piece);
+  void remember(std::string_view piece, const std::uint32_t* ids, std::size_t count);
+  void put(const std::uint32_t* ids, std::size_t count);
+  void flush();
+  void tell_starts(std::size_t from, std::size_t at, const Origin& origin);
+
+  const Model& model_;
+  Merger merger_;
+  PieceCache cache_;
+  PieceSplitter splitter_;
+
+  static constexpr std::size_t kPieces = 512;  // of one chunk
+  std::array<std::uint32_t, kPieces> ends_;
+  std::array<std::uint32_t, kPieces * PieceCache::kShortIds> ids_;
+  std::size_t held_ = 0;  // of ids_
+
+  std::vector<std::int32_t>* out_ = nullptr;
+  std::vector<std::uint64_t>* starts_ = nullptr;
+};
+
+}  // namespace muster::tokens
