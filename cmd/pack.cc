@@ -4,13 +4,14 @@
 
 #include "app/pack_plan.h"
 #include "cmd/named_paths.h"
+#include "cmd/pack_build.h"
 #include "cmd/verbs.h"
 
 namespace muster {
 namespace {
 
 constexpr std::string_view kEpilog =
-    "Examples:\n"
+    "Examples, to judge one:\n"
     "  muster pack config.txt manifest.tsv           do all ranks make the same steps?\n"
     "  muster pack plan.txt                          does the run make any step at all?\n"
     "  muster pack train.json cache/ --json | jq .findings[0]\n"
@@ -28,8 +29,11 @@ class PackVerb final : public Verb {
     return "data of a run: will every rank make the same number of steps, and any?";
   }
   void declare(VerbOptions& options) override {
-    options.positionals("FILE", &paths_, "settings, tables of ranks, files of ids, folders");
-    options.epilog(std::string(kEpilog));
+    options.positionals("FILE", &paths_,
+                        "settings, tables of ranks, files of ids; with --out, the texts to pack");
+    build_.declare(options);
+    options.epilog("Examples, to make a pack:\n" + std::string(PackBuildCommand::examples()) +
+                   std::string(kEpilog));
   }
 
   ExitStatus run(Console& console) override {
@@ -37,6 +41,7 @@ class PackVerb final : public Verb {
       console.complain("name the settings and tables of the run, or - (muster pack --help)");
       return ExitStatus::usage;
     }
+    if (build_.asked()) return build_.run(paths_, console);
     tell_of_terminal(paths_, console);
     const auto report = judge_pack_inputs(paths_, real_files());
     if (!report) return console.fail(report.error());
@@ -45,6 +50,7 @@ class PackVerb final : public Verb {
 
  private:
   std::vector<std::string> paths_;
+  PackBuildCommand build_;
 };
 
 }  // namespace

@@ -187,10 +187,10 @@ Result<std::optional<std::string>> template_of_config(std::string_view json) {
   return std::optional<std::string>();
 }
 
-Result<std::optional<std::string>> eos_of_config(std::string_view json) {
+Result<std::optional<std::string>> token_of_config(std::string_view json, std::string_view key) {
   const auto document = parse_json(json);
   if (!document) return document.error();
-  const JsonNode* node = document->find("eos_token");
+  const JsonNode* node = document->find(key);
   if (node != nullptr && node->find("content") != nullptr) node = node->find("content");
   const std::string* text = node == nullptr ? nullptr : node->get<std::string>();
   return text == nullptr ? std::optional<std::string>() : std::optional(*text);

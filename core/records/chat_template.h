@@ -60,9 +60,9 @@ class ChatTemplate {
 // The template in a tokenizer_config.json: "chat_template", a text or a list of named ones, of
 // which "default" counts. Nothing where it has none; Errc::corrupt where it is no JSON.
 Result<std::optional<std::string>> template_of_config(std::string_view json);
-// The text of the end token of a tokenizer_config.json: "eos_token", a text or an object with
-// "content". Nothing where it has none.
-Result<std::optional<std::string>> eos_of_config(std::string_view json);
+// The text of a token that a tokenizer_config.json names under `key` ("eos_token", "pad_token"): a
+// text, or an object with "content". Nothing where it has none.
+Result<std::optional<std::string>> token_of_config(std::string_view json, std::string_view key);
 
 // SHA-256, in hexadecimal, of the form of a template: its tags and texts in order, without the
 // blanks that Jinja drops (beside a "-" and inside of tags, not in quotes). Two files that differ

@@ -205,11 +205,11 @@ TEST(TokenizerConfig, Templates) {
 }
 
 TEST(TokenizerConfig, EndTokens) {
-  EXPECT_FALSE(eos_of_config("nonsense"));
-  EXPECT_EQ(*eos_of_config("{}"), std::nullopt);
-  EXPECT_EQ(*eos_of_config(R"({"eos_token":null})"), std::nullopt);
-  EXPECT_EQ(*eos_of_config(R"({"eos_token":"<e>"})"), "<e>");
-  EXPECT_EQ(*eos_of_config(R"({"eos_token":{"content":"<e>","lstrip":false}})"), "<e>");
+  EXPECT_FALSE(token_of_config("nonsense", "eos_token"));
+  EXPECT_EQ(*token_of_config("{}", "eos_token"), std::nullopt);
+  EXPECT_EQ(*token_of_config(R"({"eos_token":null})", "eos_token"), std::nullopt);
+  EXPECT_EQ(*token_of_config(R"({"eos_token":"<e>"})", "eos_token"), "<e>");
+  EXPECT_EQ(*token_of_config(R"({"eos_token":{"content":"<e>","lstrip":false}})", "eos_token"), "<e>");
 }
 
 }  // namespace
