@@ -445,7 +445,7 @@ Result<PackResult> Build::run(WorkFolders& folders) {
     if (Status read = read_inputs(); !read) return read.error();
   }
   if (total().documents == 0) {
-    return given_up(make_error(Errc::invalid_input, "no record became a document"));
+    return given_up(make_error(Errc::not_found, "no record became a document"));
   }
   if (two_passes()) {
     if (Status packed = pack_best_fit(); !packed) return packed.error();
@@ -454,8 +454,8 @@ Result<PackResult> Build::run(WorkFolders& folders) {
   if (!result) return result.error();
   if (result->manifest.blocks == 0) {
     return given_up(make_error(
-        Errc::invalid_input, fmt::format("{} tokens in all, fewer than one block of {}",
-                                         result->manifest.document_tokens, request_.block_tokens)));
+        Errc::not_found, fmt::format("{} tokens in all, fewer than one block of {}",
+                                     result->manifest.document_tokens, request_.block_tokens)));
   }
   const std::string manifest = blocks::encode_manifest(result->manifest) + "\n";
   if (Status w = folder_->write_whole(std::string(blocks::kManifestName), manifest); !w) {

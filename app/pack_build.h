@@ -75,7 +75,7 @@ struct PackResult {
 // the inputs again and holds them against what the journal says of them. Errc::invalid_input where
 // OUT or, without `resume`, OUT.part is there, or where inputs or options are others than those
 // that OUT.part was begun with. Stopped by `stop` it is Errc::unavailable, and can go on. No
-// document at all, or fewer tokens than one block, is Errc::invalid_input and leaves nothing.
+// document at all, or fewer tokens than one block, is Errc::not_found and leaves nothing.
 Result<PackResult> build_pack(const PackRequest& request, const PackVocabulary& vocabulary,
                               Files& files, WorkFolders& folders,
                               const std::function<void(const PackProgress&)>& on_progress,

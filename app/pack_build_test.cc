@@ -18,17 +18,6 @@ namespace {
 using testing_support::file_text;
 using testing_support::TemporaryFolder;
 
-PackVocabulary byte_vocabulary() {
-  PackVocabulary made;
-  made.make_encoder = [] { return std::make_unique<ByteEncoder>(); };
-  made.hash = blocks::hash_text(blocks::hash_bytes("bytes"));
-  made.count = 300;
-  made.eos = {ByteEncoder::kEos, false};
-  made.pad = 299;
-  made.chat = records::ChatTemplate::qwen3();
-  return made;
-}
-
 const std::vector<std::string> kNames = {"blocks.i32", "docs.u64",     "loss.bits",
                                          "hashes.u64", "errors.jsonl", "manifest.json"};
 
@@ -108,7 +97,7 @@ TEST_F(PackBuild, WhatCannotBecomeAPackLeavesNothing) {
       PackRequest wanted = request({in}, "out");
       wanted.mode = mode;
       if (mode == blocks::PackMode::best_fit && in == small) continue;  // one padded block
-      EXPECT_EQ(build(wanted).error().code, Errc::invalid_input);
+      EXPECT_EQ(build(wanted).error().code, Errc::not_found);
       EXPECT_FALSE(folders_.has("out") || folders_.has("out.part"));
     }
   }

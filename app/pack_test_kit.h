@@ -2,7 +2,9 @@
 
 #include <string_view>
 
+#include "app/pack_build.h"
 #include "app/pack_encoder.h"
+#include "core/blocks/block_hash.h"
 
 namespace muster {
 
@@ -35,5 +37,16 @@ class ByteEncoder final : public TextEncoder {
     return {};
   }
 };
+
+inline PackVocabulary byte_vocabulary() {
+  PackVocabulary made;
+  made.make_encoder = [] { return std::make_unique<ByteEncoder>(); };
+  made.hash = blocks::hash_text(blocks::hash_bytes("bytes"));
+  made.count = 300;
+  made.eos = {ByteEncoder::kEos, false};
+  made.pad = 299;
+  made.chat = records::ChatTemplate::qwen3();
+  return made;
+}
 
 }  // namespace muster

@@ -102,6 +102,10 @@ ExitStatus PackBuildCommand::run(std::vector<std::string> paths, Console& consol
                                  request_.out));
     return ExitStatus::interrupted;
   }
+  if (!result && result.error().code == Errc::invalid_input) {
+    console.complain(result.error().context);
+    return ExitStatus::usage;
+  }
   if (!result) return console.fail(result.error());
   console.print(console.json() ? blocks::encode_manifest(result->manifest) + "\n"
                                : pack_screen(*result, request_.out, loaded->eos_text));
