@@ -68,10 +68,10 @@ std::string records_text(int from, int count) {
     } else if (i % 17 == 3) {
       text += "\n";
     } else if (i % 5 == 0) {
-      text += fmt::format(
-          R"({{"messages":[{{"role":"user","content":"q{}"}},{{"role":"assistant","content":"{}"}}]}})"
-          "\n",
-          i, std::string(static_cast<std::size_t>(i * 7 % 40), 'a'));
+      text += fmt::format(R"({{"messages":[{{"role":"user","content":"q{}"}},)"
+                          R"({{"role":"assistant","content":"{}"}}]}})"
+                          "\n",
+                          i, std::string(static_cast<std::size_t>(i * 7 % 40), 'a'));
     } else {
       text += fmt::format("{{\"text\":\"{}{}\"}}\n", i,
                           std::string(static_cast<std::size_t>(i * 31 % 61), 'x'));

@@ -209,7 +209,7 @@ TEST(TokenizerConfig, EndTokens) {
   EXPECT_EQ(*token_of_config("{}", "eos_token"), std::nullopt);
   EXPECT_EQ(*token_of_config(R"({"eos_token":null})", "eos_token"), std::nullopt);
   EXPECT_EQ(*token_of_config(R"({"eos_token":"<e>"})", "eos_token"), "<e>");
-  EXPECT_EQ(*token_of_config(R"({"eos_token":{"content":"<e>","lstrip":false}})", "eos_token"), "<e>");
+  EXPECT_EQ(*token_of_config(R"({"pad_token":{"content":"<p>","x":0}})", "pad_token"), "<p>");
 }
 
 }  // namespace

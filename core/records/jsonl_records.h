@@ -12,7 +12,7 @@ namespace muster::records {
 
 struct JsonlOptions {
   // The field that holds the text. Empty: "messages" where a record has it, else "text".
-  std::string field;
+  std::string field = {};
   // Renders conversations; nothing: each is Fault::no_chat, with `why_no_chat`. Outlives the
   // reader.
   const ChatTemplate* chat = nullptr;
