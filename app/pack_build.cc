@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "app/folder_walk.h"
 #include "app/ordered_pipeline.h"
@@ -87,6 +88,21 @@ Result<std::vector<std::string>> first_errors(PackFiles& files) {
   return lines;
 }
 
+// What Hugging Face's datasets keep beside their tables, in folders that were given whole.
+void pass_over_descriptions(std::vector<std::string>& inputs) {
+  std::set<std::string> folders;  // that hold tables
+  const auto folder_of = [](const std::string& path) {
+    return path.substr(0, path.rfind('/') + 1);
+  };
+  for (const std::string& path : inputs) {
+    if (path.ends_with(".arrow")) folders.insert(folder_of(path));
+  }
+  std::erase_if(inputs, [&](const std::string& path) {
+    const std::string folder = folder_of(path), name = path.substr(folder.size());
+    return folders.contains(folder) && (name == "state.json" || name == "dataset_info.json");
+  });
+}
+
 class Build {
  public:
   Build(const PackRequest& request, const PackVocabulary& vocabulary, Files& files,
@@ -115,6 +131,9 @@ class Build {
   Result<PackResult> finish();
   Error given_up(Error error);
 
+  PackReaderOptions reader_options() const {
+    return {.split = request_.split, .field = request_.field, .chunk_bytes = request_.chunk_bytes};
+  }
   bool two_passes() const { return request_.mode != blocks::PackMode::concat; }
   PackCount total() const {
     PackCount sum;
@@ -162,6 +181,7 @@ Status Build::find_inputs() {
       return make_error(Errc::exhausted, walk.blind[0].source + ": " + walk.blind[0].reason);
     }
   }
+  pass_over_descriptions(inputs_);
   if (inputs_.empty()) return make_error(Errc::not_found, "the folders hold no file");
   for (const std::string& path : inputs_) {
     const auto info = path == "-" ? Result<FileInfo>(FileInfo{}) : files_.stat(path);
@@ -173,7 +193,7 @@ Status Build::find_inputs() {
     progress_.of_bytes += info->bytes;
   }
   counts_.resize(inputs_.size());
-  return check_pack_inputs(files_, inputs_, request_.split.has_value());
+  return check_pack_inputs(files_, inputs_, reader_options());
 }
 
 Status Build::open_folder(WorkFolders& folders) {
@@ -315,8 +335,7 @@ Status Build::write_mark(bool complete) {
 }
 
 Status Build::read_inputs() {
-  PackReader reader(files_, inputs_, {.split = request_.split, .chunk_bytes = request_.chunk_bytes},
-                    stop_);
+  PackReader reader(files_, inputs_, reader_options(), stop_);
   records::JsonlOptions options{.field = request_.field,
                                 .chat = vocabulary_.chat ? &*vocabulary_.chat : nullptr,
                                 .why_no_chat = vocabulary_.why_no_chat,

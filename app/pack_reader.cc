@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "core/blocks/block_hash.h"
 #include "core/records/jsonl_records.h"
+#include "edge/columns/column_stream.h"
 #include "edge/os/zstd_stream.h"
 
 namespace muster {
@@ -24,9 +25,6 @@ struct Magic {
   std::string_view words;
 };
 constexpr Magic kMagics[] = {
-    {"PAR1", 0, "Parquet"},
-    {"ARROW1", 0, "an Arrow file"},
-    {std::string_view("\xFF\xFF\xFF\xFF", 4), 0, "an Arrow stream"},
     {"PK\x03\x04", 0, "a zip archive: unpack it first"},
     {"ustar", 257, "a tar archive: unpack it first"},
     {"BZh", 0, "compressed with bzip2: pipe it through bzcat, and name -"},
@@ -74,8 +72,9 @@ struct PackReader::Open {
   std::size_t input = 0;
   std::uint64_t bytes = 0;
   blocks::RunningHash hash;
-  std::unique_ptr<UnpackedStream> stream;
-  std::string waiting;  // read, not in a chunk yet
+  std::unique_ptr<ByteStream> stream;
+  const UnpackedStream* unpacked = nullptr;  // the stream, where it is one of bytes
+  std::string waiting;                       // read, not in a chunk yet
   bool ended = false;
   std::string damage;  // why the last record is torn; empty: it is not
   PackFormat format = PackFormat::json_lines;
@@ -101,6 +100,7 @@ Result<bool> PackReader::open_next() {
   auto plain = decompressed(
       std::make_unique<Counted>(std::move(*stream), stop_, open_->bytes, open_->hash), path);
   if (!plain) return plain.error();
+  open_->unpacked = plain->get();
   open_->stream = std::move(*plain);
   if (Status filled = fill(kHeadBytes); !filled) return filled.error();
   if (Status known = know_format(); !known) return within(path, known.error());
@@ -119,7 +119,7 @@ Status PackReader::fill(std::size_t bytes) {
     open_->ended = !n || *n == 0;
     if (!n) {
       open_->damage = n.error().context;
-    } else if (open_->ended && open_->stream->cut()) {
+    } else if (open_->ended && open_->unpacked != nullptr && open_->unpacked->cut()) {
       open_->damage = "it ends in the middle of a compressed frame; what follows is missing";
     }
   }
@@ -132,10 +132,28 @@ Status PackReader::know_format() {
     open_->mark = options_.split->mark();
     return {};
   }
+  if (looks_like_columns(open_->waiting)) return open_columns_here();
   const auto format = pack_format(std::string_view(open_->waiting).substr(0, kHeadBytes));
   if (!format) return format.error();
   open_->format = *format;
   if (*format == PackFormat::json_lines) open_->mark = "\n";
+  return {};
+}
+
+// The bytes are read once for their hash; the rows come from the file itself.
+Status PackReader::open_columns_here() {
+  while (!open_->ended) {
+    open_->waiting.clear();
+    if (Status filled = fill(1); !filled) return filled;
+  }
+  auto rows = open_columns(files_, paths_[open_->input], options_.field);
+  if (!rows) return rows.error();
+  open_->waiting.clear();
+  open_->ended = false;
+  open_->unpacked = nullptr;
+  open_->stream = std::move(*rows);
+  open_->format = PackFormat::json_lines;
+  open_->mark = "\n";
   return {};
 }
 
@@ -254,11 +272,12 @@ Result<PackFormat> pack_format(std::string_view head) {
   return PackFormat::text;
 }
 
-Status check_pack_inputs(Files& files, const std::vector<std::string>& paths, bool plain_text) {
+Status check_pack_inputs(Files& files, const std::vector<std::string>& paths,
+                         const PackReaderOptions& options) {
   for (const std::string& path : paths) {
     const auto info = path == "-" ? Result<FileInfo>(FileInfo{}) : files.stat(path);
     if (!info) return info.error();
-    if (info->type != FileInfo::Type::file || plain_text) continue;
+    if (info->type != FileInfo::Type::file || options.split) continue;
     auto stream = files.open(path);
     if (!stream) return stream.error();
     auto plain = decompressed(std::move(*stream), path);
@@ -267,12 +286,17 @@ Status check_pack_inputs(Files& files, const std::vector<std::string>& paths, bo
     std::size_t have = 0;
     while (have < head.size()) {
       const auto n = (*plain)->read(std::span(head).subspan(have));
-      if (!n) return n.error();
-      if (*n == 0) break;
+      if (!n && n.error().code != Errc::corrupt) return n.error();
+      if (!n || *n == 0) break;
       have += *n;
     }
-    const auto format = pack_format(std::string_view(head).substr(0, have));
-    if (!format) return within(path, format.error());
+    head.resize(have);
+    if (looks_like_columns(head)) {
+      const auto rows = open_columns(files, path, options.field);
+      if (!rows) return within(path, rows.error());
+      continue;
+    }
+    if (const auto format = pack_format(head); !format) return within(path, format.error());
   }
   return {};
 }

@@ -43,7 +43,9 @@ struct PackChunk {
 };
 
 struct PackReaderOptions {
-  std::optional<records::TextSplit> split;  // all inputs are plain text, split so
+  std::optional<records::TextSplit> split = {};  // all inputs are plain text, split so
+  std::string field =
+      {};  // of tables of columns (edge/columns/column_stream.h), whose rows are lines
   std::size_t chunk_bytes = 4 * 1024 * 1024;
 };
 
@@ -77,6 +79,7 @@ class PackReader {
   Result<bool> open_next();
   Status fill(std::size_t bytes);
   Status know_format();
+  Status open_columns_here();
   Status take_piece(PackChunk& chunk);
   Status skip_record(PackChunk& chunk);
   void cut_off(std::size_t bytes, PackChunk& chunk);
@@ -98,6 +101,7 @@ Result<PackFormat> pack_format(std::string_view head);
 
 // Looks at the head of each, so that a wrong one is told before hours of work. Standard input and
 // pipes are left alone.
-Status check_pack_inputs(Files& files, const std::vector<std::string>& paths, bool plain_text);
+Status check_pack_inputs(Files& files, const std::vector<std::string>& paths,
+                         const PackReaderOptions& options);
 
 }  // namespace muster

@@ -123,6 +123,8 @@ const std::vector<Owner>& owners() {
       {"sqlite3.h", {"edge/store/"}},
       {"zstd.h", {"edge/os/", "edge/record/"}},
       {"zlib.h", {"edge/"}},
+      {"arrow/", {"edge/columns/"}},
+      {"parquet/", {"edge/columns/"}},
       {"archive.h", {"edge/archive/"}},
       {"archive_entry.h", {"edge/archive/"}},
       {"openssl/", {"edge/", "core/"}},
