@@ -90,8 +90,13 @@ ExitStatus PackBuildCommand::run(std::vector<std::string> paths, Console& consol
   request_.paths = std::move(paths);
   tell_of_terminal(request_.paths, console);
   const StopOnSignal signals;
+  const auto fail = [&console](const Error& error) {
+    if (error.code != Errc::invalid_input) return console.fail(error);
+    console.complain(error.context);  // what was asked for cannot be
+    return ExitStatus::usage;
+  };
   const auto loaded = load_pack_vocabulary(choice_, real_files());
-  if (!loaded) return console.fail(loaded.error());
+  if (!loaded) return fail(loaded.error());
   PackProgressLine line;
   const auto result = build_pack(
       request_, loaded->vocabulary, real_files(), real_work_folders(),
@@ -102,11 +107,7 @@ ExitStatus PackBuildCommand::run(std::vector<std::string> paths, Console& consol
                                  request_.out));
     return ExitStatus::interrupted;
   }
-  if (!result && result.error().code == Errc::invalid_input) {
-    console.complain(result.error().context);
-    return ExitStatus::usage;
-  }
-  if (!result) return console.fail(result.error());
+  if (!result) return fail(result.error());
   console.print(console.json() ? blocks::encode_manifest(result->manifest) + "\n"
                                : pack_screen(*result, request_.out, loaded->eos_text));
   for (std::size_t i = 0; i < records::kFaultCount; ++i) {
