@@ -137,7 +137,7 @@ void EncodeState::tell_starts(std::size_t from, std::size_t at, const Origin& or
 
 void EncodeState::pieces(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
-    const std::size_t count = splitter_.split(text, at, ends_.data(), kPieces);
+    const std::size_t count = splitter_.split(text, at, ends_.data());
     chunk(text, at, count);
     at = ends_[count - 1];
   }

@@ -50,9 +50,8 @@ class EncodeState {
   PieceCache cache_;
   PieceSplitter splitter_;
 
-  static constexpr std::size_t kPieces = 512;  // of one chunk
-  std::array<std::uint32_t, kPieces> ends_;
-  std::array<std::uint32_t, kPieces * PieceCache::kShortIds> ids_;
+  std::array<std::uint32_t, PieceSplitter::kMost> ends_;
+  std::array<std::uint32_t, 4096> ids_;
   std::size_t held_ = 0;  // of ids_
 
   std::vector<std::int32_t>* out_ = nullptr;
