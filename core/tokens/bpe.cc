@@ -10,6 +10,10 @@ namespace {
 
 // Up to here a look at all ranks is cheaper than a heap.
 constexpr std::size_t kShort = 96;
+constexpr unsigned kPlaceBits = 7;
+constexpr std::size_t kPlaces = 1u << kPlaceBits;
+static_assert(kShort <= kPlaces);
+constexpr std::uint32_t kNoKey = MergeTable::kNone << kPlaceBits;
 
 bool is_ascii(char c) {
   return static_cast<unsigned char>(c) < 0x80;
@@ -38,12 +42,11 @@ void Merger::start(std::string_view piece) {
     const Decoded c = decode_valid(piece.data() + at);
     const std::uint32_t token = chars_->at(c.point);
     const std::size_t end = at + c.bytes;
-    const std::uint32_t before =
-        at == 0 ? 0 : is_ascii(piece[at - 1]) ? CharTokens::kBehindAscii : CharTokens::kBehindHigh;
-    const std::uint32_t behind = end == piece.size() ? 0
-                                 : is_ascii(piece[end]) ? CharTokens::kBeforeAscii
-                                                        : CharTokens::kBeforeHigh;
-    const std::uint32_t needed = before | behind;
+    std::uint32_t needed = 0;
+    if (at > 0) needed |= CharTokens::mark_before(static_cast<unsigned char>(piece[at - 1]));
+    if (end < piece.size()) {
+      needed |= CharTokens::mark_behind(static_cast<unsigned char>(piece[end]));
+    }
     if (token != 0 && (token & needed) == needed) {
       *out++ = token & CharTokens::kIdMask;
       at = end;
@@ -55,24 +58,39 @@ void Merger::start(std::string_view piece) {
 }
 
 void Merger::merge_short() {
-  std::uint32_t ranks[kShort];
+  // Symbols stay in their places; a key is the rank of one with the next, and its place.
+  std::uint32_t keys[kShort];
+  std::uint8_t before[kShort], behind[kShort];
   std::uint32_t* const ids = symbols_.data();
-  std::size_t count = count_;
-  for (std::size_t i = 0; i + 1 < count; ++i) ranks[i] = merges_.rank(ids[i], ids[i + 1]);
-  while (count > 1) {
-    std::size_t best = 0;
-    for (std::size_t i = 1; i + 1 < count; ++i) {
-      if (ranks[i] < ranks[best]) best = i;
-    }
-    if (ranks[best] == MergeTable::kNone) break;
-    ids[best] = merges_.product(ranks[best]);
-    --count;
-    for (std::size_t i = best + 1; i < count; ++i) ids[i] = ids[i + 1];
-    for (std::size_t i = best; i + 1 < count; ++i) ranks[i] = ranks[i + 1];
-    if (best > 0) ranks[best - 1] = merges_.rank(ids[best - 1], ids[best]);
-    if (best + 1 < count) ranks[best] = merges_.rank(ids[best], ids[best + 1]);
+  const std::size_t last = count_ - 1;
+  const auto rate = [&](std::size_t at, std::size_t next) {
+    keys[at] = merges_.rank(ids[at], ids[next]) << kPlaceBits | static_cast<std::uint32_t>(at);
+  };
+  for (std::size_t i = 0; i < last; ++i) {
+    rate(i, i + 1);
+    before[i + 1] = static_cast<std::uint8_t>(i);
+    behind[i] = static_cast<std::uint8_t>(i + 1);
   }
-  count_ = count;
+  behind[last] = static_cast<std::uint8_t>(count_);
+  for (std::size_t left = last; left > 0; --left) {
+    std::uint32_t best = kNoKey;
+    for (std::size_t i = 0; i < last; ++i) best = std::min(best, keys[i]);
+    if (best >= kNoKey) break;
+    const std::size_t at = best & (kPlaces - 1);
+    const std::size_t gone = behind[at];
+    const std::size_t next = behind[gone];
+    ids[at] = merges_.product(best >> kPlaceBits);
+    behind[at] = static_cast<std::uint8_t>(next);
+    keys[at] = keys[gone] = kNoKey;
+    if (next < count_) {
+      before[next] = static_cast<std::uint8_t>(at);
+      rate(at, next);
+    }
+    if (at > 0) rate(before[at], at);
+  }
+  std::size_t kept = 0;
+  for (std::size_t at = 0; at < count_; at = behind[at]) ids[kept++] = ids[at];
+  count_ = kept;
 }
 
 void Merger::rate(std::uint32_t at, std::vector<std::uint64_t>& heap) {

@@ -143,52 +143,83 @@ void EncodeState::pieces(std::string_view text) {
   }
 }
 
+// In batches: first all keys, so that the lines of the cache are on their way, then all answers.
 void EncodeState::chunk(std::string_view text, std::size_t at, std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t size = ends_[i] - at;
-    const char* const p = text.data() + at;
-    if (size <= PieceCache::kShortBytes) {
-      const auto key = PieceCache::short_key(p, size, text.size() - at);
-      const std::size_t place = PieceCache::place_of(key);
-      if (const auto* entry = cache_.find(key, place)) {
-        put(entry->ids, PieceCache::count_of(entry->ids[0]));
-        at = ends_[i];
+  for (std::size_t from = 0; from < count; from += kBatch) {
+    const std::size_t some = std::min(kBatch, count - from);
+    std::size_t place = at;
+    for (std::size_t i = 0; i < some; ++i) {
+      Probe& probe = probes_[i];
+      probe.size = ends_[from + i] - place;
+      if (probe.size <= PieceCache::kShortBytes) {
+        probe.key = PieceCache::short_key(text.data() + place, probe.size, text.size() - place);
+        probe.place = PieceCache::place_of(probe.key);
+        cache_.prefetch(probe.place);
+      }
+      place += probe.size;
+    }
+    for (std::size_t i = 0; i < some; ++i) {
+      if (held_ + PieceCache::kShortIds > ids_.size()) flush();
+      const Probe& probe = probes_[i];
+      const std::string_view piece = text.substr(at, probe.size);
+      at += probe.size;
+      if (probe.size > PieceCache::kShortBytes) {
+        long_piece(piece);
         continue;
       }
+      const auto* entry = cache_.find(probe.key, probe.place);
+      if (entry == nullptr) {
+        new_piece(piece, probe);
+        continue;
+      }
+      for (std::size_t k = 0; k < PieceCache::kShortIds; ++k) {
+        ids_[held_ + k] = entry->ids[k] & PieceCache::kIdMask;
+      }
+      held_ += PieceCache::count_of(entry->ids[0]);
     }
-    rare({p, size});
-    at = ends_[i];
   }
 }
 
-// A piece that is not in the table of short ones.
-void EncodeState::rare(std::string_view piece) {
-  if (piece.size() <= PieceCache::kLongBytes) {
-    if (const auto* entry = cache_.find(PieceCache::long_key(piece))) {
-      put(entry->ids, PieceCache::count_of(entry->ids[0]));
-      return;
-    }
+// A short piece that is not in its table.
+void EncodeState::new_piece(std::string_view piece, const Probe& probe) {
+  const std::uint32_t id = model_.whole_pieces.find(probe.key);
+  if (id != WholePieces::kNone) {
+    cache_.insert(probe.key, probe.place, &id, 1);
+    put(&id, 1);
+    return;
   }
-  if (piece.size() <= limits::kTokenBytes) {
-    const std::uint32_t id = model_.vocabulary.find(piece);
-    if (id != Vocabulary::kNone && model_.whole[id]) {
-      remember(piece, &id, 1);
-      put(&id, 1);
-      return;
-    }
+  const auto key = PieceCache::long_key(piece);
+  if (const auto* entry = cache_.find(key)) {
+    return put(entry->ids, PieceCache::count_of(entry->ids[0]));
   }
   const Merger::Ids ids = merger_.merge(piece);
-  remember(piece, ids.data, ids.count);
+  if (ids.count <= PieceCache::kShortIds) {
+    cache_.insert(probe.key, probe.place, ids.data, ids.count);
+  } else if (ids.count <= PieceCache::kLongIds) {
+    cache_.insert(key, ids.data, ids.count);
+  }
   put(ids.data, ids.count);
 }
 
-void EncodeState::remember(std::string_view piece, const std::uint32_t* ids, std::size_t count) {
-  if (piece.size() <= PieceCache::kShortBytes && count <= PieceCache::kShortIds) {
-    const auto key = PieceCache::short_key(piece.data(), piece.size(), piece.size());
-    cache_.insert(key, PieceCache::place_of(key), ids, count);
-  } else if (piece.size() <= PieceCache::kLongBytes && count <= PieceCache::kLongIds) {
-    cache_.insert(PieceCache::long_key(piece), ids, count);
+void EncodeState::long_piece(std::string_view piece) {
+  const bool cached = piece.size() <= PieceCache::kLongBytes;
+  PieceCache::LongKey key;
+  if (cached) {
+    key = PieceCache::long_key(piece);
+    if (const auto* entry = cache_.find(key)) {
+      return put(entry->ids, PieceCache::count_of(entry->ids[0]));
+    }
   }
+  if (model_.ignore_merges && piece.size() <= limits::kTokenBytes) {
+    const std::uint32_t id = model_.vocabulary.find(piece);
+    if (id != Vocabulary::kNone) {
+      if (cached) cache_.insert(key, &id, 1);
+      return put(&id, 1);
+    }
+  }
+  const Merger::Ids ids = merger_.merge(piece);
+  if (cached && ids.count <= PieceCache::kLongIds) cache_.insert(key, ids.data, ids.count);
+  put(ids.data, ids.count);
 }
 
 void EncodeState::put(const std::uint32_t* ids, std::size_t count) {

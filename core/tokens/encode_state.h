@@ -34,13 +34,19 @@ class EncodeState {
     std::span<const ChangedRun> changed;
   };
 
+  // A piece that is looked for among the short ones.
+  struct Probe {
+    PieceCache::ShortKey key;
+    std::size_t place = 0, size = 0;
+  };
+
   void raw_stretch(std::string_view utf8, ByteRange range, std::span<const ByteRange> plain);
   void normalized_stretch(std::string_view text, const Origin& origin,
                           std::span<const ByteRange> plain);
   void pieces(std::string_view text);
   void chunk(std::string_view text, std::size_t at, std::size_t count);
-  void rare(std::string_view piece);
-  void remember(std::string_view piece, const std::uint32_t* ids, std::size_t count);
+  void new_piece(std::string_view piece, const Probe& probe);
+  void long_piece(std::string_view piece);
   void put(const std::uint32_t* ids, std::size_t count);
   void flush();
   void tell_starts(std::size_t from, std::size_t at, const Origin& origin);
@@ -51,6 +57,8 @@ class EncodeState {
   PieceSplitter splitter_;
 
   std::array<std::uint32_t, PieceSplitter::kMost> ends_;
+  static constexpr std::size_t kBatch = 64;
+  std::array<Probe, kBatch> probes_;
   std::array<std::uint32_t, 4096> ids_;
   std::size_t held_ = 0;  // of ids_
 

@@ -73,10 +73,13 @@ class PieceCache {
     key.high |= static_cast<std::uint64_t>(size) << 56;
     return key;
   }
-  static std::size_t place_of(const ShortKey& key) {
+  static std::uint64_t hash_of(const ShortKey& key) {
     std::uint64_t hash = key.low * 0x9E3779B97F4A7C15u ^ key.high * 0xC2B2AE3D27D4EB4Fu;
-    hash ^= hash >> 32;
-    return static_cast<std::size_t>(hash * 0x9FB21C651E98DF25u >> (64 - kShortBits));
+    hash = (hash ^ hash >> 32) * 0x9FB21C651E98DF25u;
+    return hash ^ hash >> 29;
+  }
+  static std::size_t place_of(const ShortKey& key) {
+    return static_cast<std::size_t>(hash_of(key) >> (64 - kShortBits));
   }
   void prefetch(std::size_t place) const { __builtin_prefetch(&short_[place]); }
 

@@ -350,16 +350,21 @@ Status place_added_tokens(const VocabularyPart& part, Model& model) {
   return {};
 }
 
-// Which entries the merges make of their own bytes.
-std::vector<bool> reachable(const Model& model) {
-  std::vector<bool> out(model.vocabulary.ids());
+// Which entries are one id when they are a whole piece.
+void find_whole(Model& model) {
+  model.whole.resize(model.vocabulary.ids());
   Merger merger(model.merges, model.byte_ids, nullptr);
-  for (std::uint32_t id = 0; id < out.size(); ++id) {
-    if (!model.vocabulary.has(id) || model.vocabulary.find(model.vocabulary.bytes(id)) != id) continue;
-    const auto ids = merger.merge(model.vocabulary.bytes(id));
-    out[id] = ids.count == 1 && ids.data[0] == id;
+  for (std::uint32_t id = 0; id < model.whole.size(); ++id) {
+    if (!model.vocabulary.has(id)) continue;
+    const std::string_view bytes = model.vocabulary.bytes(id);
+    if (model.vocabulary.find(bytes) != id) continue;
+    if (!model.ignore_merges) {
+      const auto ids = merger.merge(bytes);
+      if (ids.count != 1 || ids.data[0] != id) continue;
+    }
+    model.whole[id] = true;
+    if (bytes.size() <= PieceCache::kShortBytes) model.whole_pieces.add(bytes, id);
   }
-  return out;
 }
 
 Result<std::unique_ptr<const Model>> read_root(const dom::element& root) {
@@ -382,11 +387,10 @@ Result<std::unique_ptr<const Model>> read_root(const dom::element& root) {
   const std::uint32_t ids = vocabulary->vocabulary.ids();
   auto model = std::make_unique<Model>(
       Model{*family, *nfc, std::move(vocabulary->vocabulary), std::move(merges->merges),
-            vocabulary->byte_ids, std::move(chars), {}, std::move(*added),
-            std::vector<bool>(ids), {}, {}});
+            vocabulary->byte_ids, std::move(chars), {}, is_true(*json, "ignore_merges"),
+            WholePieces(vocabulary->entries), std::move(*added), std::vector<bool>(ids), {}, {}});
   if (Status fine = place_added_tokens(*vocabulary, *model); !fine) return fine.error();
-  model->whole =
-      is_true(*json, "ignore_merges") ? std::vector<bool>(ids, true) : reachable(*model);
+  find_whole(*model);
   return std::unique_ptr<const Model>(std::move(model));
 }
 
