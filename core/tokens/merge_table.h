@@ -24,8 +24,14 @@ class MergeTable {
   Status add(std::uint32_t left, std::uint32_t right, std::uint32_t product);
 
   std::uint32_t count() const { return static_cast<std::uint32_t>(products_.size()); }
-  std::uint32_t product(std::uint32_t rank) const { return products_[rank]; }
+  std::uint32_t product(std::uint32_t rank) const {
+    return consecutive_ ? products_[0] + rank : products_[rank];
+  }
 
+  // Has rank() of the pair soon.
+  void prefetch(std::uint32_t left, std::uint32_t right) const {
+    __builtin_prefetch(&buckets_[place(key_of(left, right))]);
+  }
   // The rank of the pair, kNone where it does not join.
   std::uint32_t rank(std::uint32_t left, std::uint32_t right) const {
     const std::uint64_t key = key_of(left, right);
@@ -57,6 +63,7 @@ class MergeTable {
   std::size_t mask_ = 0;
   unsigned shift_ = 0;
   std::vector<std::uint32_t> products_;
+  bool consecutive_ = true;  // products count up with their ranks: no need to look
 };
 
 }  // namespace muster::tokens

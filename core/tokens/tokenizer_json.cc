@@ -352,19 +352,37 @@ Status place_added_tokens(const VocabularyPart& part, Model& model) {
 
 // Which entries are one id when they are a whole piece.
 void find_whole(Model& model) {
-  model.whole.resize(model.vocabulary.ids());
+  constexpr std::size_t kSome = 64;  // merged side by side
   Merger merger(model.merges, model.byte_ids, nullptr);
+  const auto keep = [&model](std::uint32_t id) {
+    const std::string_view bytes = model.vocabulary.bytes(id);
+    model.whole[id] = true;
+    if (bytes.size() <= PieceCache::kShortBytes) model.whole_pieces.add(bytes, id);
+  };
+  model.whole.resize(model.vocabulary.ids());
+  std::vector<std::uint32_t> waiting;
+  const auto merge = [&] {
+    merger.run();
+    for (std::size_t i = 0; i < waiting.size(); ++i) {
+      const auto ids = merger.ids(i);
+      if (ids.count == 1 && ids.data[0] == waiting[i]) keep(waiting[i]);
+    }
+    merger.clear();
+    waiting.clear();
+  };
   for (std::uint32_t id = 0; id < model.whole.size(); ++id) {
     if (!model.vocabulary.has(id)) continue;
     const std::string_view bytes = model.vocabulary.bytes(id);
     if (model.vocabulary.find(bytes) != id) continue;
-    if (!model.ignore_merges) {
-      const auto ids = merger.merge(bytes);
-      if (ids.count != 1 || ids.data[0] != id) continue;
+    if (model.ignore_merges) {
+      keep(id);
+      continue;
     }
-    model.whole[id] = true;
-    if (bytes.size() <= PieceCache::kShortBytes) model.whole_pieces.add(bytes, id);
+    merger.add(bytes);
+    waiting.push_back(id);
+    if (waiting.size() == kSome) merge();
   }
+  merge();
 }
 
 Result<std::unique_ptr<const Model>> read_root(const dom::element& root) {

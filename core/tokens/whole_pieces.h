@@ -24,6 +24,7 @@ class WholePieces {
     slots_[at] = {key, id};
   }
 
+  void prefetch(const PieceCache::ShortKey& key) const { __builtin_prefetch(&slots_[place(key)]); }
   std::uint32_t find(const PieceCache::ShortKey& key) const {
     for (std::size_t at = place(key); slots_[at].key.high != 0;
          at = (at + 1) & (slots_.size() - 1)) {
