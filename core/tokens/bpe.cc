@@ -13,7 +13,11 @@ constexpr std::size_t kShort = 96;
 constexpr unsigned kPlaceBits = 7;
 constexpr std::size_t kPlaces = 1u << kPlaceBits;
 static_assert(kShort <= kPlaces);
-constexpr std::uint32_t kNoKey = MergeTable::kNone << kPlaceBits;
+constexpr std::int32_t kNoKey = static_cast<std::int32_t>(MergeTable::kNone << kPlaceBits);
+
+// Keys are looked at in rows of so many, whole ones only: no branch then depends on the piece.
+constexpr std::size_t kRow = 16;
+static_assert(kRow >= Merger::kReadable);
 
 // What one long piece leaves behind is given back.
 constexpr std::size_t kKept = 1 << 20;
@@ -28,15 +32,16 @@ void Merger::clear() {
   lanes_.clear();
   used_ = 0;
   if (symbols_.size() <= kKept) return;
-  for (auto* words : {&symbols_, &keys_}) *words = {};
+  symbols_ = {};
+  keys_ = {};
   for (auto* bytes : {&before_, &behind_}) *bytes = {};
   links_ = {};
   heap_ = {};
 }
 
 std::size_t Merger::add(std::string_view piece) {
-  if (symbols_.size() < used_ + piece.size() + kReadable) {
-    const std::size_t room = (used_ + piece.size()) * 3 / 2 + 64;
+  if (symbols_.size() < used_ + piece.size() + kRow) {
+    const std::size_t room = (used_ + piece.size()) * 3 / 2 + 4 * kRow;
     symbols_.resize(room);
     keys_.resize(room);
     before_.resize(room);
@@ -68,7 +73,7 @@ std::size_t Merger::add(std::string_view piece) {
   }
   const auto count = static_cast<std::size_t>(out - begin);
   lanes_.push_back({used_, count});
-  used_ += count;
+  used_ += (count + kRow - 1) / kRow * kRow;
   return lanes_.size() - 1;
 }
 
@@ -91,42 +96,49 @@ void Merger::run() {
   }
 }
 
-void Merger::rate(Lane& lane, std::size_t at, std::size_t next) {
-  const std::uint32_t* const ids = symbols_.data() + lane.begin;
-  keys_[lane.begin + at] =
-      merges_.rank(ids[at], ids[next]) << kPlaceBits | static_cast<std::uint32_t>(at);
+// The key of the pair of two symbols, of which the first stands at `at`.
+std::int32_t Merger::key_of(std::uint32_t left, std::uint32_t right, std::size_t at) const {
+  return static_cast<std::int32_t>(merges_.rank(left, right) << kPlaceBits |
+                                   static_cast<std::uint32_t>(at));
 }
 
-void Merger::begin_short(Lane& lane) {
+void Merger::begin_short(const Lane& lane) {
+  const std::uint32_t* const ids = symbols_.data() + lane.begin;
+  std::int32_t* const keys = keys_.data() + lane.begin;
   for (std::size_t i = 0; i < lane.count; ++i) {
     before_[lane.begin + i] = static_cast<std::uint8_t>(i - 1);
     behind_[lane.begin + i] = static_cast<std::uint8_t>(i + 1);
-    if (i + 1 < lane.count) rate(lane, i, i + 1);
   }
+  for (std::size_t i = 0; i + 1 < lane.count; ++i) keys[i] = key_of(ids[i], ids[i + 1], i);
+  const std::size_t padded = (lane.count + kRow - 1) / kRow * kRow;
+  std::fill(keys + lane.count - 1, keys + padded, kNoKey);
 }
 
 // One merge; false where nothing joins any more.
 bool Merger::step_short(Lane& lane) {
   std::uint32_t* const ids = symbols_.data() + lane.begin;
-  std::uint32_t* const keys = keys_.data() + lane.begin;
+  std::int32_t* const keys = keys_.data() + lane.begin;
   std::uint8_t* const before = before_.data() + lane.begin;
   std::uint8_t* const behind = behind_.data() + lane.begin;
   if (lane.changed != kNone) {
     const std::size_t at = lane.changed;
-    if (behind[at] < lane.count) rate(lane, at, behind[at]);
-    if (at > 0) rate(lane, before[at], at);
+    const std::size_t next = behind[at];
+    if (next < lane.count) keys[at] = key_of(ids[at], ids[next], at);
+    if (at > 0) keys[before[at]] = key_of(ids[before[at]], ids[at], before[at]);
   }
-  std::uint32_t best = kNoKey;
-  for (std::size_t i = 0; i + 1 < lane.count; ++i) best = std::min(best, keys[i]);
+  std::int32_t best = kNoKey;
+  for (std::size_t i = 0; i < lane.count; i += kRow) {
+    for (std::size_t k = 0; k < kRow; ++k) best = std::min(best, keys[i + k]);
+  }
   if (best >= kNoKey) {
     std::size_t kept = 0;
     for (std::size_t at = 0; at < lane.count; at = behind[at]) ids[kept++] = ids[at];
     lane.count = kept;
     return false;
   }
-  const std::size_t at = best & (kPlaces - 1);
+  const std::size_t at = static_cast<std::size_t>(best) & (kPlaces - 1);
   const std::size_t gone = behind[at], next = behind[gone];
-  ids[at] = merges_.product(best >> kPlaceBits);
+  ids[at] = merges_.product(static_cast<std::uint32_t>(best) >> kPlaceBits);
   behind[at] = static_cast<std::uint8_t>(next);
   keys[at] = keys[gone] = kNoKey;
   if (next < lane.count) {

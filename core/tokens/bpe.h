@@ -49,8 +49,8 @@ class Merger {
   };
   static constexpr std::size_t kNone = ~std::size_t{0};
 
-  void rate(Lane& lane, std::size_t at, std::size_t next);
-  void begin_short(Lane& lane);
+  std::int32_t key_of(std::uint32_t left, std::uint32_t right, std::size_t at) const;
+  void begin_short(const Lane& lane);
   bool step_short(Lane& lane);
   void merge_long(Lane& lane);
 
@@ -69,7 +69,7 @@ class Merger {
   std::vector<std::uint32_t> active_;
   std::size_t used_ = 0;  // of the arrays below, which belong to all lanes
   std::vector<std::uint32_t> symbols_;
-  std::vector<std::uint32_t> keys_;  // the rank of a symbol with the next one, and its place
+  std::vector<std::int32_t> keys_;  // the rank of a symbol with the next one, and its place
   std::vector<std::uint8_t> before_, behind_;
   std::vector<Link> links_;
   std::vector<std::uint64_t> heap_;

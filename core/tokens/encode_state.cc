@@ -60,7 +60,10 @@ void check_plain(std::string_view utf8, std::span<const ByteRange> plain) {
 }  // namespace
 
 EncodeState::EncodeState(const Model& model)
-    : model_(model), merger_(model.merges, model.byte_ids, &model.chars), splitter_(model.family) {}
+    : model_(model),
+      merger_(model.merges, model.byte_ids, &model.chars),
+      cache_(model.advice),
+      splitter_(model.family) {}
 
 Status EncodeState::encode(std::string_view utf8, std::span<const ByteRange> plain,
                            std::vector<std::int32_t>& out, std::vector<std::uint64_t>* starts) {

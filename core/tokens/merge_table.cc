@@ -13,8 +13,10 @@ constexpr std::size_t kLooks = 1024;
 
 }  // namespace
 
-MergeTable::MergeTable(std::size_t merges)
-    : buckets_(std::bit_ceil(std::max<std::size_t>(merges * 3 / 4, 4))), mask_(buckets_.size() - 1) {
+MergeTable::MergeTable(std::size_t merges, MemoryAdvice advice)
+    : buckets_(std::bit_ceil(std::max<std::size_t>(merges * 3 / 4, 4)), advice),
+      mask_(buckets_.size() - 1) {
+  for (Bucket& bucket : buckets_) bucket.slots.fill(kFree);
   shift_ = static_cast<unsigned>(64 - std::countr_zero(buckets_.size()));
   products_.reserve(merges);
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "core/tokens/large_table.h"
 
 namespace muster::tokens {
 
@@ -17,7 +18,7 @@ class MergeTable {
  public:
   static constexpr std::uint32_t kNone = (1u << 22) - 1;
 
-  explicit MergeTable(std::size_t merges);
+  MergeTable(std::size_t merges, MemoryAdvice advice);
 
   // Ranks come in order from 0. Errc::invalid_input where the pair has a rank already,
   // Errc::exhausted where a file was made so that its pairs collide.
@@ -49,7 +50,7 @@ class MergeTable {
   static constexpr unsigned kRankBits = 22, kIdBits = 21;
   static constexpr std::uint64_t kFree = ~std::uint64_t{0};
   struct alignas(32) Bucket {
-    std::array<std::uint64_t, 4> slots = {kFree, kFree, kFree, kFree};
+    std::array<std::uint64_t, 4> slots;
   };
 
   static std::uint64_t key_of(std::uint32_t left, std::uint32_t right) {
@@ -59,7 +60,7 @@ class MergeTable {
     return static_cast<std::size_t>(key * 0x9E3779B97F4A7C15u >> shift_);
   }
 
-  std::vector<Bucket> buckets_;
+  LargeTable<Bucket> buckets_;
   std::size_t mask_ = 0;
   unsigned shift_ = 0;
   std::vector<std::uint32_t> products_;

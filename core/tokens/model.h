@@ -30,6 +30,7 @@ struct Model {
   std::vector<AddedToken> added;
   std::vector<bool> special;  // per id
   AddedTokenFinder raw, normalized;
+  MemoryAdvice advice = nullptr;
 };
 
 }  // namespace muster::tokens

@@ -3,36 +3,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <string_view>
 
-#include "base/check.h"
+#include "core/tokens/large_table.h"
 
 namespace muster::tokens {
-
-// Zeroed memory in lines of the processor's cache, which the system need not provide before it is
-// used.
-template <typename T>
-class ZeroedTable {
- public:
-  explicit ZeroedTable(std::size_t count) : memory_(std::calloc(count + 1, sizeof(T))) {
-    static_assert(sizeof(T) == 64);
-    MUSTER_CHECK(memory_ != nullptr, "memory for a cache");
-    const auto address = reinterpret_cast<std::uintptr_t>(memory_.get());
-    table_ = reinterpret_cast<T*>((address + 63) & ~std::uintptr_t{63});
-  }
-  T& operator[](std::size_t i) { return table_[i]; }
-  const T& operator[](std::size_t i) const { return table_[i]; }
-
- private:
-  struct Free {
-    void operator()(void* memory) const { std::free(memory); }
-  };
-  std::unique_ptr<void, Free> memory_;
-  T* table_ = nullptr;
-};
 
 // The ids of pieces seen before, by their bytes. Two tables: up to 15 bytes and 4 ids in half a line
 // of the processor's cache (99 % of the pieces of English, 97 % of Korean), up to 31 bytes and 8 ids in a
@@ -41,6 +17,9 @@ class PieceCache {
  public:
   static constexpr std::size_t kShortBytes = 15, kShortIds = 4;
   static constexpr std::size_t kLongBytes = 31, kLongIds = 8;
+
+  explicit PieceCache(MemoryAdvice advice)
+      : short_(kShortPairs, advice), long_(kLongEntries, advice) {}
 
   struct ShortKey {
     std::uint64_t low = 0, high = 0;  // the bytes, zeros behind them, and their number in the last
@@ -149,8 +128,8 @@ class PieceCache {
     return masks;
   }();
 
-  ZeroedTable<ShortPair> short_{kShortPairs};
-  ZeroedTable<LongEntry> long_{kLongEntries};
+  LargeTable<ShortPair> short_;
+  LargeTable<LongEntry> long_;
 };
 
 }  // namespace muster::tokens

@@ -246,7 +246,8 @@ std::optional<std::pair<std::string_view, std::string_view>> sides_of(const dom:
   return std::pair{left, right};
 }
 
-Result<MergePart> read_merges(const dom::element& model, const Vocabulary& vocabulary) {
+Result<MergePart> read_merges(const dom::element& model, const Vocabulary& vocabulary,
+                              MemoryAdvice advice) {
   const auto found = member(model, "merges");
   dom::array list;
   if (!found || found->get(list) != simdjson::SUCCESS) return invalid("the model has no merges");
@@ -256,7 +257,7 @@ Result<MergePart> read_merges(const dom::element& model, const Vocabulary& vocab
     return make_error(Errc::exhausted,
                       fmt::format("{} merges; at most {} are read", count, limits::kMerges));
   }
-  MergePart part{MergeTable(count), {}};
+  MergePart part{MergeTable(count, advice), {}};
   part.pairs.reserve(count);
   std::string bytes;
   for (const dom::element merge : list) {
@@ -385,7 +386,7 @@ void find_whole(Model& model) {
   merge();
 }
 
-Result<std::unique_ptr<const Model>> read_root(const dom::element& root) {
+Result<std::unique_ptr<const Model>> read_root(const dom::element& root, MemoryAdvice advice) {
   if (!root.is_object()) return invalid("a tokenizer.json is an object");
   const auto json = member(root, "model");
   if (!json) return invalid("it has no model");
@@ -399,14 +400,14 @@ Result<std::unique_ptr<const Model>> read_root(const dom::element& root) {
   if (!added) return added.error();
   auto vocabulary = read_vocabulary(*json, added->size());
   if (!vocabulary) return vocabulary.error();
-  auto merges = read_merges(*json, vocabulary->vocabulary);
+  auto merges = read_merges(*json, vocabulary->vocabulary, advice);
   if (!merges) return within("merges", merges.error());
   CharTokens chars(vocabulary->vocabulary, merges->merges, merges->pairs, vocabulary->byte_ids);
   const std::uint32_t ids = vocabulary->vocabulary.ids();
   auto model = std::make_unique<Model>(
       Model{*family, *nfc, std::move(vocabulary->vocabulary), std::move(merges->merges),
             vocabulary->byte_ids, std::move(chars), {}, is_true(*json, "ignore_merges"),
-            WholePieces(vocabulary->entries), std::move(*added), std::vector<bool>(ids), {}, {}});
+            WholePieces(vocabulary->entries, advice), std::move(*added), std::vector<bool>(ids), {}, {}, advice});
   if (Status fine = place_added_tokens(*vocabulary, *model); !fine) return fine.error();
   find_whole(*model);
   return std::unique_ptr<const Model>(std::move(model));
@@ -414,7 +415,8 @@ Result<std::unique_ptr<const Model>> read_root(const dom::element& root) {
 
 }  // namespace
 
-Result<std::unique_ptr<const Model>> read_tokenizer_json(std::string_view bytes) {
+Result<std::unique_ptr<const Model>> read_tokenizer_json(std::string_view bytes,
+                                                         MemoryAdvice advice) {
   if (bytes.size() > limits::kTokenizerBytes) {
     return make_error(Errc::exhausted, fmt::format("a tokenizer.json of {} bytes; at most {}",
                                                    bytes.size(), limits::kTokenizerBytes));
@@ -432,7 +434,7 @@ Result<std::unique_ptr<const Model>> read_tokenizer_json(std::string_view bytes)
     return make_error(Errc::corrupt, fmt::format("no JSON document: {}",
                                                  simdjson::error_message(document.error())));
   }
-  return read_root(document.value_unsafe());
+  return read_root(document.value_unsafe(), advice);
 }
 
 }  // namespace muster::tokens

@@ -3,8 +3,8 @@
 #include <bit>
 #include <cstdint>
 #include <string_view>
-#include <vector>
 
+#include "core/tokens/large_table.h"
 #include "core/tokens/piece_cache.h"
 
 namespace muster::tokens {
@@ -15,7 +15,8 @@ class WholePieces {
  public:
   static constexpr std::uint32_t kNone = 0xFFFFFFFF;
 
-  explicit WholePieces(std::size_t most) : slots_(std::bit_ceil(most * 2 + 2)) {}
+  WholePieces(std::size_t most, MemoryAdvice advice)
+      : slots_(std::bit_ceil(most * 3 / 2 + 2), advice) {}
 
   void add(std::string_view piece, std::uint32_t id) {
     const auto key = PieceCache::short_key(piece.data(), piece.size(), piece.size());
@@ -36,14 +37,14 @@ class WholePieces {
  private:
   struct Slot {
     PieceCache::ShortKey key;  // its top byte is the size, which is never 0
-    std::uint32_t id = 0;
+    std::uint32_t id;
   };
 
   std::size_t place(const PieceCache::ShortKey& key) const {
     return PieceCache::hash_of(key) & (slots_.size() - 1);
   }
 
-  std::vector<Slot> slots_;
+  LargeTable<Slot> slots_;
 };
 
 }  // namespace muster::tokens
