@@ -14,6 +14,7 @@
 #include "core/records/jsonl_records.h"
 #include "core/tokens/tokenizer.h"
 #include "edge/os/data_file.h"
+#include "edge/os/huge_pages.h"
 
 namespace muster {
 namespace {
@@ -100,7 +101,7 @@ Result<EncodeTotal> encode_records(const EncodeRequest& request, const EncodeSin
                                    Files& files) {
   const auto json = read_whole(files, request.tokenizer, limits::kTokenizerBytes);
   if (!json) return json.error();
-  const auto tokenizer = Tokenizer::from_json(*json);
+  const auto tokenizer = Tokenizer::from_json(*json, prefer_huge_pages);
   if (!tokenizer) return within(request.tokenizer, tokenizer.error());
   auto file = files.open(request.input);
   if (!file) return file.error();

@@ -17,6 +17,7 @@
 #include "core/records/jsonl_records.h"
 #include "core/tokens/tokenizer.h"
 #include "edge/os/files.h"
+#include "edge/os/huge_pages.h"
 
 namespace {
 
@@ -121,7 +122,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   const auto start = std::chrono::steady_clock::now();
-  const auto tokenizer = Tokenizer::from_json(whole(paths[0]));
+  const auto tokenizer = Tokenizer::from_json(whole(paths[0]), muster::prefer_huge_pages);
   if (!tokenizer) {
     fmt::print(stderr, "{}: {}\n", paths[0], tokenizer.error().context);
     return 65;

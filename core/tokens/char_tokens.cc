@@ -1,6 +1,7 @@
 #include "core/tokens/char_tokens.h"
 
 #include <algorithm>
+#include <bit>
 #include <string_view>
 
 #include "base/text.h"
@@ -8,16 +9,26 @@
 namespace muster::tokens {
 namespace {
 
-// Lowest ranks of the merges of a token as the right side and as the left one, by whether the other
-// side touches it with an ASCII byte or with another.
+// Of a token: its merges as the right side and as the left one, the lowest rank for each kind of what
+// touches it across a border of characters. A side that ends or begins within a character cannot.
 struct Edges {
-  std::uint32_t as_right[2] = {MergeTable::kNone, MergeTable::kNone};
-  std::uint32_t as_left[2] = {MergeTable::kNone, MergeTable::kNone};
-};
+  static constexpr std::size_t kKinds = 9;
+  std::array<std::uint32_t, kKinds> lowest;
 
-bool is_high(char byte) {
-  return static_cast<unsigned char>(byte) >= 0x80;
-}
+  Edges() { lowest.fill(MergeTable::kNone); }
+  void add(std::uint32_t mark, std::uint32_t rank) {
+    std::uint32_t& here = lowest[static_cast<std::size_t>(std::countr_zero(mark) - 21)];
+    here = std::min(here, rank);
+  }
+  // The kinds that join at or below `rank`.
+  std::uint32_t joined_by(std::uint32_t rank) const {
+    std::uint32_t marks = 0;
+    for (std::size_t kind = 0; kind < kKinds; ++kind) {
+      if (lowest[kind] <= rank) marks |= 1u << (21 + kind);
+    }
+    return marks;
+  }
+};
 
 // The merging of one character alone, and what its edges were on the way.
 struct Derivation {
@@ -57,13 +68,13 @@ Derivation derive(std::string_view bytes, const MergeTable& merges,
 CharTokens::CharTokens(const Vocabulary& vocabulary, const MergeTable& merges,
                        const std::vector<std::array<std::uint32_t, 2>>& pairs,
                        const std::array<std::uint32_t, 256>& byte_ids) {
-  std::vector<Edges> edges(vocabulary.ids());
+  std::vector<Edges> as_right(vocabulary.ids()), as_left(vocabulary.ids());
   for (std::uint32_t rank = 0; rank < pairs.size(); ++rank) {
     const auto [left, right] = pairs[rank];
-    std::uint32_t& right_side = edges[right].as_right[is_high(vocabulary.bytes(left).back())];
-    std::uint32_t& left_side = edges[left].as_left[is_high(vocabulary.bytes(right).front())];
-    right_side = std::min(right_side, rank);
-    left_side = std::min(left_side, rank);
+    const auto last = static_cast<unsigned char>(vocabulary.bytes(left).back());
+    const auto first = static_cast<unsigned char>(vocabulary.bytes(right).front());
+    if (last < 0xC0) as_right[right].add(mark_before(last), rank);
+    if (first < 0x80 || first >= 0xC0) as_left[left].add(mark_behind(first), rank);
   }
   for (std::uint32_t id = 0; id < vocabulary.ids(); ++id) {
     if (!vocabulary.has(id)) continue;
@@ -74,15 +85,9 @@ CharTokens::CharTokens(const Vocabulary& vocabulary, const MergeTable& merges,
     }
     const Derivation d = derive(bytes, merges, byte_ids);
     if (d.token != id) continue;
-    std::uint32_t marks = kBehindAscii | kBehindHigh | kBeforeAscii | kBeforeHigh;
-    for (const std::uint32_t edge : d.left_edges) {
-      if (edges[edge].as_right[0] <= d.last_rank) marks &= ~kBehindAscii;
-      if (edges[edge].as_right[1] <= d.last_rank) marks &= ~kBehindHigh;
-    }
-    for (const std::uint32_t edge : d.right_edges) {
-      if (edges[edge].as_left[0] <= d.last_rank) marks &= ~kBeforeAscii;
-      if (edges[edge].as_left[1] <= d.last_rank) marks &= ~kBeforeHigh;
-    }
+    std::uint32_t marks = kMarks;
+    for (const std::uint32_t edge : d.left_edges) marks &= ~as_right[edge].joined_by(d.last_rank);
+    for (const std::uint32_t edge : d.right_edges) marks &= ~as_left[edge].joined_by(d.last_rank);
     set(point, id | marks);
   }
 }

@@ -60,7 +60,10 @@ void check_plain(std::string_view utf8, std::span<const ByteRange> plain) {
 }  // namespace
 
 EncodeState::EncodeState(const Model& model)
-    : model_(model), merger_(model.merges, model.byte_ids, &model.chars), splitter_(model.family) {}
+    : model_(model),
+      merger_(model.merges, model.byte_ids, &model.chars),
+      cache_(model.advice),
+      splitter_(model.family) {}
 
 Status EncodeState::encode(std::string_view utf8, std::span<const ByteRange> plain,
                            std::vector<std::int32_t>& out, std::vector<std::uint64_t>* starts) {
@@ -137,57 +140,120 @@ void EncodeState::tell_starts(std::size_t from, std::size_t at, const Origin& or
 
 void EncodeState::pieces(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
-    const std::size_t count = splitter_.split(text, at, ends_.data(), kPieces);
+    const std::size_t count = splitter_.split(text, at, ends_.data());
     chunk(text, at, count);
     at = ends_[count - 1];
   }
 }
 
+// In batches: the keys of all pieces, so that the lines of the cache are on their way; then what is in
+// the cache; then what is not, side by side; then all ids in order.
 void EncodeState::chunk(std::string_view text, std::size_t at, std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t size = ends_[i] - at;
-    const char* const p = text.data() + at;
-    if (size <= PieceCache::kShortBytes) {
-      const auto key = PieceCache::short_key(p, size, text.size() - at);
-      const std::size_t place = PieceCache::place_of(key);
-      if (const auto* entry = cache_.find(key, place)) {
-        put(entry->ids, PieceCache::count_of(entry->ids[0]));
-        at = ends_[i];
-        continue;
-      }
+  for (std::size_t from = 0; from < count;) {
+    const std::size_t some = std::min(kBatch, count - from);
+    const std::span<Probe> probes(probes_.data(), some);
+    for (Probe& probe : probes) {
+      const std::size_t end = ends_[from++];
+      probe.piece = text.substr(at, end - at);
+      aim(probe, text.size() - at);
+      at = end;
     }
-    rare({p, size});
-    at = ends_[i];
+    missing_.clear();
+    for (Probe& probe : probes) {
+      if (!cached(probe)) missing_.push_back(&probe);
+    }
+    if (!missing_.empty()) find_missing();
+    for (const Probe& probe : probes) put_found(probe);
+    // Not before, because some of the ids lie in the cache.
+    for (const Probe* probe : missing_) remember(*probe);
   }
 }
 
-// A piece that is not in the table of short ones.
-void EncodeState::rare(std::string_view piece) {
-  if (piece.size() <= PieceCache::kLongBytes) {
-    if (const auto* entry = cache_.find(PieceCache::long_key(piece))) {
-      put(entry->ids, PieceCache::count_of(entry->ids[0]));
-      return;
-    }
-  }
-  if (piece.size() <= limits::kTokenBytes) {
-    const std::uint32_t id = model_.vocabulary.find(piece);
-    if (id != Vocabulary::kNone && model_.whole[id]) {
-      remember(piece, &id, 1);
-      put(&id, 1);
-      return;
-    }
-  }
-  const Merger::Ids ids = merger_.merge(piece);
-  remember(piece, ids.data, ids.count);
-  put(ids.data, ids.count);
+void EncodeState::put_found(const Probe& probe) {
+  constexpr std::size_t kFew = PieceCache::kShortIds;
+  if (probe.count > kFew) return put(probe.ids, probe.count);
+  if (held_ + kFew > ids_.size()) flush();
+  for (std::size_t k = 0; k < kFew; ++k) ids_[held_ + k] = probe.ids[k] & PieceCache::kIdMask;
+  held_ += probe.count;
 }
 
-void EncodeState::remember(std::string_view piece, const std::uint32_t* ids, std::size_t count) {
-  if (piece.size() <= PieceCache::kShortBytes && count <= PieceCache::kShortIds) {
-    const auto key = PieceCache::short_key(piece.data(), piece.size(), piece.size());
-    cache_.insert(key, PieceCache::place_of(key), ids, count);
-  } else if (piece.size() <= PieceCache::kLongBytes && count <= PieceCache::kLongIds) {
-    cache_.insert(PieceCache::long_key(piece), ids, count);
+void EncodeState::aim(Probe& probe, std::size_t readable) const {
+  const std::size_t size = probe.piece.size();
+  if (size <= PieceCache::kShortBytes) {
+    probe.key = PieceCache::short_key(probe.piece.data(), size, readable);
+    probe.place = PieceCache::place_of(probe.key);
+    cache_.prefetch(probe.place);
+  } else if (size <= PieceCache::kLongBytes) {
+    probe.long_key = PieceCache::long_key(probe.piece);
+    probe.place = PieceCache::place_of(probe.long_key);
+    cache_.prefetch_long(probe.place);
+  }
+}
+
+bool EncodeState::cached(Probe& probe) const {
+  const std::size_t size = probe.piece.size();
+  const std::uint32_t* ids = nullptr;
+  if (size <= PieceCache::kShortBytes) {
+    ids = cache_.find(probe.key, probe.place);
+  } else if (size <= PieceCache::kLongBytes) {
+    ids = cache_.find(probe.long_key, probe.place);
+  }
+  if (ids == nullptr) return false;
+  probe.ids = ids;
+  probe.count = PieceCache::count_of(*ids);
+  return true;
+}
+
+// Whether the ids of a piece that is not where it was looked for can be told without merging.
+bool EncodeState::known(Probe& probe) const {
+  std::uint32_t id = Vocabulary::kNone;
+  if (probe.piece.size() <= PieceCache::kShortBytes) {
+    id = model_.whole_pieces.find(probe.key);
+  } else if (model_.ignore_merges && probe.piece.size() <= limits::kTokenBytes) {
+    id = model_.vocabulary.find(probe.piece);
+  }
+  if (id != Vocabulary::kNone) {
+    probe.own = {id};
+    probe.ids = probe.own.data();
+    probe.count = 1;
+    return true;
+  }
+  if (probe.piece.size() > PieceCache::kShortBytes) return false;
+  // A short piece of many ids.
+  const auto key = PieceCache::long_key(probe.piece);
+  probe.ids = cache_.find(key, PieceCache::place_of(key));
+  if (probe.ids == nullptr) return false;
+  probe.count = PieceCache::count_of(*probe.ids);
+  return true;
+}
+
+void EncodeState::find_missing() {
+  for (const Probe* probe : missing_) {
+    if (probe->piece.size() <= PieceCache::kShortBytes) model_.whole_pieces.prefetch(probe->key);
+  }
+  merger_.clear();
+  merging_.clear();
+  for (Probe* probe : missing_) {
+    if (known(*probe)) continue;
+    merger_.add(probe->piece);
+    merging_.push_back(probe);
+  }
+  merger_.run();
+  for (std::size_t i = 0; i < merging_.size(); ++i) {
+    const Merger::Ids ids = merger_.ids(i);
+    merging_[i]->ids = ids.data;
+    merging_[i]->count = ids.count;
+  }
+}
+
+void EncodeState::remember(const Probe& probe) {
+  const std::size_t size = probe.piece.size();
+  if (size <= PieceCache::kShortBytes && probe.count <= PieceCache::kShortIds) {
+    cache_.insert(probe.key, probe.place, probe.ids, probe.count);
+  } else if (size <= PieceCache::kLongBytes && probe.count <= PieceCache::kLongIds) {
+    const auto key = size > PieceCache::kShortBytes ? probe.long_key
+                                                    : PieceCache::long_key(probe.piece);
+    cache_.insert(key, PieceCache::place_of(key), probe.ids, probe.count);
   }
 }
 

@@ -34,13 +34,30 @@ class EncodeState {
     std::span<const ChangedRun> changed;
   };
 
+  // A piece on its way to its ids.
+  struct Probe {
+    std::string_view piece;
+    PieceCache::ShortKey key;     // of a short one
+    PieceCache::LongKey long_key;  // of one that is longer, but not too long
+    std::size_t place = 0;        // in the table of its key
+    // In the cache, in the merger, or `own`; at least four words may be read. A count in the top byte
+    // of the first one is not of the id.
+    const std::uint32_t* ids = nullptr;
+    std::size_t count = 0;
+    std::array<std::uint32_t, PieceCache::kShortIds> own;
+  };
+
   void raw_stretch(std::string_view utf8, ByteRange range, std::span<const ByteRange> plain);
   void normalized_stretch(std::string_view text, const Origin& origin,
                           std::span<const ByteRange> plain);
   void pieces(std::string_view text);
   void chunk(std::string_view text, std::size_t at, std::size_t count);
-  void rare(std::string_view piece);
-  void remember(std::string_view piece, const std::uint32_t* ids, std::size_t count);
+  void aim(Probe& probe, std::size_t readable) const;
+  bool cached(Probe& probe) const;
+  bool known(Probe& probe) const;
+  void find_missing();
+  void put_found(const Probe& probe);
+  void remember(const Probe& probe);
   void put(const std::uint32_t* ids, std::size_t count);
   void flush();
   void tell_starts(std::size_t from, std::size_t at, const Origin& origin);
@@ -50,9 +67,11 @@ class EncodeState {
   PieceCache cache_;
   PieceSplitter splitter_;
 
-  static constexpr std::size_t kPieces = 512;  // of one chunk
-  std::array<std::uint32_t, kPieces> ends_;
-  std::array<std::uint32_t, kPieces * PieceCache::kShortIds> ids_;
+  std::array<std::uint32_t, PieceSplitter::kMost> ends_;
+  static constexpr std::size_t kBatch = 128;
+  std::array<Probe, kBatch> probes_;
+  std::vector<Probe*> missing_, merging_;
+  std::array<std::uint32_t, 4096> ids_;
   std::size_t held_ = 0;  // of ids_
 
   std::vector<std::int32_t>* out_ = nullptr;

@@ -10,6 +10,7 @@
 #include "core/tokens/merge_table.h"
 #include "core/tokens/splitter.h"
 #include "core/tokens/vocabulary.h"
+#include "core/tokens/whole_pieces.h"
 
 namespace muster::tokens {
 
@@ -24,9 +25,12 @@ struct Model {
   // Per id: a piece that is this entry becomes this one id. With ignore_merges that is every entry,
   // else those that the merges make of their own bytes.
   std::vector<bool> whole;
+  bool ignore_merges = false;
+  WholePieces whole_pieces;  // those of them that are short
   std::vector<AddedToken> added;
   std::vector<bool> special;  // per id
   AddedTokenFinder raw, normalized;
+  MemoryAdvice advice = nullptr;
 };
 
 }  // namespace muster::tokens

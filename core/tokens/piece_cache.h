@@ -3,36 +3,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <string_view>
 
-#include "base/check.h"
+#include "core/tokens/large_table.h"
 
 namespace muster::tokens {
-
-// Zeroed memory in lines of the processor's cache, which the system need not provide before it is
-// used.
-template <typename T>
-class ZeroedTable {
- public:
-  explicit ZeroedTable(std::size_t count) : memory_(std::calloc(count + 1, sizeof(T))) {
-    static_assert(sizeof(T) == 64);
-    MUSTER_CHECK(memory_ != nullptr, "memory for a cache");
-    const auto address = reinterpret_cast<std::uintptr_t>(memory_.get());
-    table_ = reinterpret_cast<T*>((address + 63) & ~std::uintptr_t{63});
-  }
-  T& operator[](std::size_t i) { return table_[i]; }
-  const T& operator[](std::size_t i) const { return table_[i]; }
-
- private:
-  struct Free {
-    void operator()(void* memory) const { std::free(memory); }
-  };
-  std::unique_ptr<void, Free> memory_;
-  T* table_ = nullptr;
-};
 
 // The ids of pieces seen before, by their bytes. Two tables: up to 15 bytes and 4 ids in half a line
 // of the processor's cache (99 % of the pieces of English, 97 % of Korean), up to 31 bytes and 8 ids in a
@@ -41,6 +17,9 @@ class PieceCache {
  public:
   static constexpr std::size_t kShortBytes = 15, kShortIds = 4;
   static constexpr std::size_t kLongBytes = 31, kLongIds = 8;
+
+  explicit PieceCache(MemoryAdvice advice)
+      : short_(kShortPairs, advice), long_(kLongEntries, advice) {}
 
   struct ShortKey {
     std::uint64_t low = 0, high = 0;  // the bytes, zeros behind them, and their number in the last
@@ -73,17 +52,23 @@ class PieceCache {
     key.high |= static_cast<std::uint64_t>(size) << 56;
     return key;
   }
-  static std::size_t place_of(const ShortKey& key) {
+  static std::uint64_t hash_of(const ShortKey& key) {
     std::uint64_t hash = key.low * 0x9E3779B97F4A7C15u ^ key.high * 0xC2B2AE3D27D4EB4Fu;
-    hash ^= hash >> 32;
-    return static_cast<std::size_t>(hash * 0x9FB21C651E98DF25u >> (64 - kShortBits));
+    hash = (hash ^ hash >> 32) * 0x9FB21C651E98DF25u;
+    return hash ^ hash >> 29;
+  }
+  static std::size_t place_of(const ShortKey& key) {
+    return static_cast<std::size_t>(hash_of(key) >> (64 - kShortBits));
   }
   void prefetch(std::size_t place) const { __builtin_prefetch(&short_[place]); }
 
-  const ShortEntry* find(const ShortKey& key, std::size_t place) const {
+  void prefetch_long(std::size_t place) const { __builtin_prefetch(&long_[place]); }
+
+  // The ids, their number in the top byte of the first; null where the piece is not there.
+  const std::uint32_t* find(const ShortKey& key, std::size_t place) const {
     const ShortPair& pair = short_[place];
-    if (same(pair.entries[0].key, key)) return &pair.entries[0];
-    if (same(pair.entries[1].key, key)) return &pair.entries[1];
+    if (same(pair.entries[0].key, key)) return pair.entries[0].ids;
+    if (same(pair.entries[1].key, key)) return pair.entries[1].ids;
     return nullptr;
   }
   void insert(const ShortKey& key, std::size_t place, const std::uint32_t* ids, std::size_t count) {
@@ -93,19 +78,26 @@ class PieceCache {
     store(pair.entries[0].ids, kShortIds, ids, count);
   }
 
+  // `piece` has at most kLongBytes.
   static LongKey long_key(std::string_view piece) {
     LongKey key;
     std::memcpy(&key, piece.data(), piece.size());
     key.words[3] |= static_cast<std::uint64_t>(piece.size()) << 56;
     return key;
   }
-  // Null where it is not there.
-  const LongEntry* find(const LongKey& key) const {
-    const LongEntry& entry = long_[place_of(key)];
-    return std::memcmp(&entry.key, &key, sizeof key) == 0 ? &entry : nullptr;
+  static std::size_t place_of(const LongKey& key) {
+    std::uint64_t hash = key.words[0] * 0x9E3779B97F4A7C15u ^ key.words[1] * 0xC2B2AE3D27D4EB4Fu;
+    hash = (hash ^ hash >> 32) * 0x9FB21C651E98DF25u;
+    hash ^= key.words[2] * 0x165667B19E3779F9u ^ key.words[3] * 0xD6E8FEB86659FD93u;
+    hash ^= hash >> 32;
+    return static_cast<std::size_t>(hash * 0x9FB21C651E98DF25u >> (64 - kLongBits));
   }
-  void insert(const LongKey& key, const std::uint32_t* ids, std::size_t count) {
-    LongEntry& entry = long_[place_of(key)];
+  const std::uint32_t* find(const LongKey& key, std::size_t place) const {
+    const LongEntry& entry = long_[place];
+    return std::memcmp(&entry.key, &key, sizeof key) == 0 ? entry.ids : nullptr;
+  }
+  void insert(const LongKey& key, std::size_t place, const std::uint32_t* ids, std::size_t count) {
+    LongEntry& entry = long_[place];
     entry.key = key;
     store(entry.ids, kLongIds, ids, count);
   }
@@ -120,16 +112,9 @@ class PieceCache {
   static bool same(const ShortKey& a, const ShortKey& b) {
     return ((a.low ^ b.low) | (a.high ^ b.high)) == 0;
   }
-  static std::size_t place_of(const LongKey& key) {
-    std::uint64_t hash = key.words[0] * 0x9E3779B97F4A7C15u ^ key.words[1] * 0xC2B2AE3D27D4EB4Fu;
-    hash = (hash ^ hash >> 32) * 0x9FB21C651E98DF25u;
-    hash ^= key.words[2] * 0x165667B19E3779F9u ^ key.words[3] * 0xD6E8FEB86659FD93u;
-    hash ^= hash >> 32;
-    return static_cast<std::size_t>(hash * 0x9FB21C651E98DF25u >> (64 - kLongBits));
-  }
   static void store(std::uint32_t* to, std::size_t room, const std::uint32_t* ids,
                     std::size_t count) {
-    for (std::size_t i = 0; i < room; ++i) to[i] = i < count ? ids[i] : 0;
+    for (std::size_t i = 0; i < room; ++i) to[i] = i < count ? ids[i] & kIdMask : 0;
     to[0] |= static_cast<std::uint32_t>(count) << 24;
   }
 
@@ -143,8 +128,8 @@ class PieceCache {
     return masks;
   }();
 
-  ZeroedTable<ShortPair> short_{kShortPairs};
-  ZeroedTable<LongEntry> long_{kLongEntries};
+  LargeTable<ShortPair> short_;
+  LargeTable<LongEntry> long_;
 };
 
 }  // namespace muster::tokens

@@ -1,17 +1,26 @@
 #include "core/tokens/piece_splitter.h"
 
+#include "core/tokens/mask_splitter.h"
+
 namespace muster::tokens {
+namespace {
 
-PieceSplitter::PieceSplitter(SplitFamily family, Way way) : family_(family), way_(way) {}
+// Enough to make a call cheap, and few enough for the nearest cache.
+constexpr std::size_t kSome = 256;
 
-PieceSplitter::Way PieceSplitter::best_way() {
-  return Way::plain;
-}
+}  // namespace
 
-std::size_t PieceSplitter::split(std::string_view text, std::size_t at, std::uint32_t* ends,
-                                 std::size_t room) const {
+PieceSplitter::PieceSplitter(SplitFamily family, Simd simd)
+    : family_(family), simd_(has_mask_split(family) ? simd : Simd::none) {}
+
+std::size_t PieceSplitter::split(std::string_view text, std::size_t at, std::uint32_t* ends) const {
+  if (simd_ != Simd::none) {
+    if (const std::size_t count = mask_split(family_, simd_, text, at, ends); count > 0) return count;
+    ends[0] = static_cast<std::uint32_t>(piece_end(family_, text, at));
+    return 1;
+  }
   std::size_t count = 0;
-  while (count < room && at < text.size()) {
+  while (count < kSome && at < text.size()) {
     at = piece_end(family_, text, at);
     ends[count++] = static_cast<std::uint32_t>(at);
   }

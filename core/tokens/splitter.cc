@@ -83,27 +83,7 @@ class Scan {
   }
   std::size_t skip_newlines(std::size_t place) const { return skip_bytes(place, is_newline); }
 
-  // (?i:'s|'t|'re|'ve|'m|'ll|'d): the end of it, or `place` where there is none. Without case
-  // Oniguruma also takes U+017F for an s.
-  std::size_t contraction(std::size_t place) const {
-    const std::string_view rest = text_.substr(place, 3);
-    if (rest.size() < 2 || rest[0] != '\'') return place;
-    const auto low = [&rest](std::size_t i) { return i < rest.size() ? rest[i] | 0x20 : 0; };
-    switch (low(1)) {
-      case 's':
-      case 't':
-      case 'm':
-      case 'd':
-        return place + 2;
-      case 'r':
-      case 'v':
-        return low(2) == 'e' ? place + 3 : place;
-      case 'l':
-        return low(2) == 'l' ? place + 3 : place;
-      default:
-        return rest == "'\u017f" ? place + 3 : place;
-    }
-  }
+  std::size_t contraction(std::size_t place) const { return contraction_end(text_, place); }
 
  private:
   std::string_view text_;
@@ -261,6 +241,26 @@ std::string_view family_name(SplitFamily family) {
   static constexpr std::array<std::string_view, 4> kNames = {"qwen2", "llama3", "o200k",
                                                              "deepseek_v3"};
   return kNames[static_cast<std::size_t>(family)];
+}
+
+std::size_t contraction_end(std::string_view text, std::size_t at) {
+  const std::string_view rest = text.substr(at, 3);
+  if (rest.size() < 2 || rest[0] != '\'') return at;
+  const auto low = [&rest](std::size_t i) { return i < rest.size() ? rest[i] | 0x20 : 0; };
+  switch (low(1)) {
+    case 's':
+    case 't':
+    case 'm':
+    case 'd':
+      return at + 2;
+    case 'r':
+    case 'v':
+      return low(2) == 'e' ? at + 3 : at;
+    case 'l':
+      return low(2) == 'l' ? at + 3 : at;
+    default:
+      return rest == "'\u017f" ? at + 3 : at;
+  }
 }
 
 std::size_t piece_end(SplitFamily family, std::string_view text, std::size_t at) {

@@ -29,4 +29,8 @@ std::string_view family_name(SplitFamily family);
 // of pieces. Time grows with the piece and the blanks behind it.
 std::size_t piece_end(SplitFamily family, std::string_view text, std::size_t at);
 
+// The end of (?i:'s|'t|'re|'ve|'m|'ll|'d) at `at`, or `at` where there is none. Without case Oniguruma
+// also takes U+017F for an s.
+std::size_t contraction_end(std::string_view text, std::size_t at);
+
 }  // namespace muster::tokens

@@ -13,8 +13,9 @@ namespace muster {
 Tokenizer::Tokenizer(std::unique_ptr<const tokens::Model> model) : model_(std::move(model)) {}
 Tokenizer::~Tokenizer() = default;
 
-Result<std::unique_ptr<const Tokenizer>> Tokenizer::from_json(std::string_view bytes) {
-  auto model = tokens::read_tokenizer_json(bytes);
+Result<std::unique_ptr<const Tokenizer>> Tokenizer::from_json(std::string_view bytes,
+                                                              tokens::MemoryAdvice advice) {
+  auto model = tokens::read_tokenizer_json(bytes, advice);
   if (!model) return model.error();
   return std::unique_ptr<const Tokenizer>(new Tokenizer(std::move(*model)));
 }

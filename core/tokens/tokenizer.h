@@ -10,6 +10,7 @@
 
 #include "base/byte_range.h"
 #include "base/result.h"
+#include "core/tokens/large_table.h"
 
 // Text <-> token ids, equal to what Hugging Face's `tokenizers` 0.22 makes of the same
 // tokenizer.json with add_special_tokens=False: what a post-processor would add (a BOS), truncation
@@ -30,7 +31,9 @@ class Tokenizer {
  public:
   // Errc::corrupt for what is no JSON, Errc::invalid_input for one that contradicts itself,
   // Errc::unsupported for what this program does not do, Errc::exhausted beyond a limit.
-  static Result<std::unique_ptr<const Tokenizer>> from_json(std::string_view bytes);
+  // `advice` is told of the memory of large tables, also of those of encoders, before it is used.
+  static Result<std::unique_ptr<const Tokenizer>> from_json(std::string_view bytes,
+                                                            tokens::MemoryAdvice advice = nullptr);
   ~Tokenizer();
 
   // All ids are below this, those of added tokens included. Not every id below need exist.

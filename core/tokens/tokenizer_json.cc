@@ -246,7 +246,8 @@ std::optional<std::pair<std::string_view, std::string_view>> sides_of(const dom:
   return std::pair{left, right};
 }
 
-Result<MergePart> read_merges(const dom::element& model, const Vocabulary& vocabulary) {
+Result<MergePart> read_merges(const dom::element& model, const Vocabulary& vocabulary,
+                              MemoryAdvice advice) {
   const auto found = member(model, "merges");
   dom::array list;
   if (!found || found->get(list) != simdjson::SUCCESS) return invalid("the model has no merges");
@@ -256,7 +257,7 @@ Result<MergePart> read_merges(const dom::element& model, const Vocabulary& vocab
     return make_error(Errc::exhausted,
                       fmt::format("{} merges; at most {} are read", count, limits::kMerges));
   }
-  MergePart part{MergeTable(count), {}};
+  MergePart part{MergeTable(count, advice), {}};
   part.pairs.reserve(count);
   std::string bytes;
   for (const dom::element merge : list) {
@@ -350,19 +351,42 @@ Status place_added_tokens(const VocabularyPart& part, Model& model) {
   return {};
 }
 
-// Which entries the merges make of their own bytes.
-std::vector<bool> reachable(const Model& model) {
-  std::vector<bool> out(model.vocabulary.ids());
+// Which entries are one id when they are a whole piece.
+void find_whole(Model& model) {
+  constexpr std::size_t kSome = 64;  // merged side by side
   Merger merger(model.merges, model.byte_ids, nullptr);
-  for (std::uint32_t id = 0; id < out.size(); ++id) {
-    if (!model.vocabulary.has(id) || model.vocabulary.find(model.vocabulary.bytes(id)) != id) continue;
-    const auto ids = merger.merge(model.vocabulary.bytes(id));
-    out[id] = ids.count == 1 && ids.data[0] == id;
+  const auto keep = [&model](std::uint32_t id) {
+    const std::string_view bytes = model.vocabulary.bytes(id);
+    model.whole[id] = true;
+    if (bytes.size() <= PieceCache::kShortBytes) model.whole_pieces.add(bytes, id);
+  };
+  model.whole.resize(model.vocabulary.ids());
+  std::vector<std::uint32_t> waiting;
+  const auto merge = [&] {
+    merger.run();
+    for (std::size_t i = 0; i < waiting.size(); ++i) {
+      const auto ids = merger.ids(i);
+      if (ids.count == 1 && ids.data[0] == waiting[i]) keep(waiting[i]);
+    }
+    merger.clear();
+    waiting.clear();
+  };
+  for (std::uint32_t id = 0; id < model.whole.size(); ++id) {
+    if (!model.vocabulary.has(id)) continue;
+    const std::string_view bytes = model.vocabulary.bytes(id);
+    if (model.vocabulary.find(bytes) != id) continue;
+    if (model.ignore_merges) {
+      keep(id);
+      continue;
+    }
+    merger.add(bytes);
+    waiting.push_back(id);
+    if (waiting.size() == kSome) merge();
   }
-  return out;
+  merge();
 }
 
-Result<std::unique_ptr<const Model>> read_root(const dom::element& root) {
+Result<std::unique_ptr<const Model>> read_root(const dom::element& root, MemoryAdvice advice) {
   if (!root.is_object()) return invalid("a tokenizer.json is an object");
   const auto json = member(root, "model");
   if (!json) return invalid("it has no model");
@@ -376,23 +400,23 @@ Result<std::unique_ptr<const Model>> read_root(const dom::element& root) {
   if (!added) return added.error();
   auto vocabulary = read_vocabulary(*json, added->size());
   if (!vocabulary) return vocabulary.error();
-  auto merges = read_merges(*json, vocabulary->vocabulary);
+  auto merges = read_merges(*json, vocabulary->vocabulary, advice);
   if (!merges) return within("merges", merges.error());
   CharTokens chars(vocabulary->vocabulary, merges->merges, merges->pairs, vocabulary->byte_ids);
   const std::uint32_t ids = vocabulary->vocabulary.ids();
   auto model = std::make_unique<Model>(
       Model{*family, *nfc, std::move(vocabulary->vocabulary), std::move(merges->merges),
-            vocabulary->byte_ids, std::move(chars), {}, std::move(*added),
-            std::vector<bool>(ids), {}, {}});
+            vocabulary->byte_ids, std::move(chars), {}, is_true(*json, "ignore_merges"),
+            WholePieces(vocabulary->entries, advice), std::move(*added), std::vector<bool>(ids), {}, {}, advice});
   if (Status fine = place_added_tokens(*vocabulary, *model); !fine) return fine.error();
-  model->whole =
-      is_true(*json, "ignore_merges") ? std::vector<bool>(ids, true) : reachable(*model);
+  find_whole(*model);
   return std::unique_ptr<const Model>(std::move(model));
 }
 
 }  // namespace
 
-Result<std::unique_ptr<const Model>> read_tokenizer_json(std::string_view bytes) {
+Result<std::unique_ptr<const Model>> read_tokenizer_json(std::string_view bytes,
+                                                         MemoryAdvice advice) {
   if (bytes.size() > limits::kTokenizerBytes) {
     return make_error(Errc::exhausted, fmt::format("a tokenizer.json of {} bytes; at most {}",
                                                    bytes.size(), limits::kTokenizerBytes));
@@ -410,7 +434,7 @@ Result<std::unique_ptr<const Model>> read_tokenizer_json(std::string_view bytes)
     return make_error(Errc::corrupt, fmt::format("no JSON document: {}",
                                                  simdjson::error_message(document.error())));
   }
-  return read_root(document.value_unsafe());
+  return read_root(document.value_unsafe(), advice);
 }
 
 }  // namespace muster::tokens

@@ -19,6 +19,7 @@ namespace muster::tokens {
 // Everything else is Errc::unsupported with its name. The ids of added tokens must be those that the
 // library gives them when it loads the file, which are not always those that stand in it.
 // `truncation` and `padding` are passed over. The limits stand in base/limits.h.
-Result<std::unique_ptr<const Model>> read_tokenizer_json(std::string_view bytes);
+Result<std::unique_ptr<const Model>> read_tokenizer_json(std::string_view bytes,
+                                                         MemoryAdvice advice);
 
 }  // namespace muster::tokens
