@@ -27,6 +27,8 @@ struct Part {
   DataReader file;
   std::uint64_t begin = 0;  // bytes
   std::uint64_t ids = 0;
+  std::uint64_t records = 0;    // blocks or rows
+  std::uint64_t documents = 0;  // that ended in it so far
 };
 
 // Per-rank files and .npy. Where documents end is known by their EOS alone, and at the end of each
@@ -47,7 +49,7 @@ class FlatSource final : public PackSource {
       at_ = 0;
     }
     if (part_ == parts_.size()) return {};
-    const Part& part = parts_[part_];
+    Part& part = parts_[part_];
     const std::uint64_t count = std::min(kRunTokens, part.ids - at_);
     const std::uint64_t width = blocks::id_bytes(type_);
     Status read;
@@ -64,6 +66,7 @@ class FlatSource final : public PackSource {
     run.trained.append(count, true);
     at_ += count;
     if (eos_) find_ends(run, at_ == part.ids);
+    part.documents += run.ends.size();
     return {};
   }
 
@@ -252,7 +255,7 @@ Result<std::unique_ptr<PackSource>> numpy_source(const std::string& path, DataRe
   const auto header = blocks::parse_npy_header(head, file.bytes());
   if (!header) return within(path, header.error());
   std::vector<Part> parts;
-  parts.push_back({std::move(file), header->data_at, header->ids()});
+  parts.push_back({std::move(file), header->data_at, header->ids(), header->shape[0], 0});
   return std::unique_ptr<PackSource>(
       std::make_unique<FlatSource>(std::move(parts), header->type, options.eos));
 }
@@ -277,7 +280,7 @@ Result<std::unique_ptr<PackSource>> rank_source(const std::vector<std::string>& 
     auto opened = DataReader::open(file.path);
     if (!opened) return opened.error();
     const std::uint64_t blocks = opened->bytes() / 4 / options.block_tokens;
-    parts.push_back({std::move(*opened), 0, blocks * options.block_tokens});
+    parts.push_back({std::move(*opened), 0, blocks * options.block_tokens, blocks, 0});
   }
   if (parts.empty()) {
     return make_error(Errc::invalid_input,
