@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/open_pack.h"
 #include "app/pack_export.h"
-#include "app/pack_files.h"
 #include "app/pack_source.h"
 #include "app/pack_writer.h"
 #include "base/limits.h"
@@ -33,7 +33,7 @@ Status check_ids(const blocks::TokenRun& run, std::uint64_t bound) {
 }
 
 Status copy_runs(PackSource& source, std::uint64_t bound, blocks::ConcatPacker& packer,
-                 std::uint64_t& documents, const PackProgress& progress) {
+                 std::uint64_t& documents, const TokenProgress& progress) {
   blocks::TokenRun run;
   std::uint64_t done = 0;
   for (;;) {
@@ -48,7 +48,7 @@ Status copy_runs(PackSource& source, std::uint64_t bound, blocks::ConcatPacker& 
   }
 }
 
-Result<PackConverted> make_pack(const PackConvertRequest& request, const PackProgress& progress) {
+Result<PackConverted> make_pack(const PackConvertRequest& request, const TokenProgress& progress) {
   const std::uint64_t length = request.block_tokens;
   if (length < 8 || length % 8 != 0 || length > limits::kPackBlockTokens) {
     return refuse("a block is a multiple of 8 tokens, at most 1048576");
@@ -78,8 +78,8 @@ Result<PackConverted> make_pack(const PackConvertRequest& request, const PackPro
       written->documents ? std::to_string(*written->documents) : "unknown", written->tail_tokens)};
 }
 
-Result<PackConverted> split_pack(const PackConvertRequest& request, const PackFiles& pack,
-                                 const PackProgress& progress) {
+Result<PackConverted> split_pack(const PackConvertRequest& request, const OpenPack& pack,
+                                 const TokenProgress& progress) {
   blocks::StepShape shape{pack.manifest().blocks, request.global_batch, request.micro_batch,
                           request.world_size};
   if (shape.global_batch == 0) shape.global_batch = pack.manifest().global_batch.value_or(0);
@@ -96,7 +96,7 @@ Result<PackConverted> split_pack(const PackConvertRequest& request, const PackFi
 }  // namespace
 
 Result<PackConverted> convert_pack(const PackConvertRequest& request,
-                                   const PackProgress& progress) {
+                                   const TokenProgress& progress) {
   if (request.inputs.empty()) return refuse("name what is to be converted");
   if (request.out.empty()) return refuse("name what is to be written (--out)");
   const bool from_pack = is_pack(request.inputs.front());
@@ -108,7 +108,7 @@ Result<PackConverted> convert_pack(const PackConvertRequest& request,
     return refuse("this form is made of one pack; make a pack first (--to pack)");
   }
   std::string damaged;
-  const auto pack = PackFiles::open(request.inputs.front(), damaged);
+  const auto pack = OpenPack::open(request.inputs.front(), damaged);
   if (!pack) return pack.error();
   if (request.to == PackForm::ranks) return split_pack(request, *pack, progress);
   const bool numpy = request.to == PackForm::numpy;

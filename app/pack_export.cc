@@ -53,7 +53,7 @@ class Output {
   std::string buffer_;
 };
 
-std::uint64_t chunk_blocks(const PackFiles& pack) {
+std::uint64_t chunk_blocks(const OpenPack& pack) {
   return std::max<std::uint64_t>(1, kChunkTokens / pack.manifest().block_tokens);
 }
 
@@ -80,7 +80,7 @@ struct NewFile {
 // Where the sequences of a pack begin and end, one after the other.
 class Sequences {
  public:
-  explicit Sequences(const PackFiles& pack)
+  explicit Sequences(const OpenPack& pack)
       : pack_(pack), manifest_(pack.manifest()), whole_blocks_(manifest_.pieces == 0) {}
 
   // False after the last.
@@ -109,7 +109,7 @@ class Sequences {
   }
 
  private:
-  const PackFiles& pack_;
+  const OpenPack& pack_;
   const blocks::PackManifest& manifest_;
   bool whole_blocks_;
   std::vector<std::uint64_t> ends_;
@@ -118,7 +118,7 @@ class Sequences {
 };
 
 // The .idx of sequences whose ids take `width` bytes. Three passes over docs.u64, no memory.
-Status write_index(const PackFiles& pack, blocks::IdType type, Output& out) {
+Status write_index(const OpenPack& pack, blocks::IdType type, Output& out) {
   constexpr std::uint64_t kLongest = 2'147'483'647;  // tokens of a sequence, an i32 in the index
   std::uint64_t begin = 0, end = 0, count = 0;
   const auto each = [&](auto&& take) -> Status {
@@ -158,7 +158,7 @@ Status write_index(const PackFiles& pack, blocks::IdType type, Output& out) {
 
 // The tokens of all sequences, as `store` writes tokens [from, to) of a chunk.
 template <typename Store>
-Status each_token_run(const PackFiles& pack, const PackProgress& progress, Store&& store) {
+Status each_token_run(const OpenPack& pack, const TokenProgress& progress, Store&& store) {
   const std::uint64_t length = pack.manifest().block_tokens, all = pack.manifest().tokens();
   std::vector<std::int32_t> ids;
   std::vector<std::uint8_t> loss;
@@ -206,8 +206,8 @@ Status store_ids(const Ids& ids, std::uint64_t from, std::uint64_t to, bool smal
 
 }  // namespace
 
-Status export_megatron(const PackFiles& pack, const std::string& prefix,
-                       const PackProgress& progress) {
+Status export_megatron(const OpenPack& pack, const std::string& prefix,
+                       const TokenProgress& progress) {
   const blocks::PackManifest& manifest = pack.manifest();
   const bool small = manifest.vocabulary_count && *manifest.vocabulary_count < kMegatronSmall;
   const bool masked = manifest.trained_tokens != manifest.tokens() - manifest.pad_tokens;
@@ -239,7 +239,7 @@ Status export_megatron(const PackFiles& pack, const std::string& prefix,
   return fine;
 }
 
-Status export_numpy(const PackFiles& pack, const std::string& path, const PackProgress& progress) {
+Status export_numpy(const OpenPack& pack, const std::string& path, const TokenProgress& progress) {
   auto file = NewFile::begin(path);
   if (!file) return file.error();
   const blocks::PackManifest& manifest = pack.manifest();
@@ -255,8 +255,8 @@ Status export_numpy(const PackFiles& pack, const std::string& path, const PackPr
   return fine ? file->keep() : fine;
 }
 
-Status export_ranks(const PackFiles& pack, const blocks::StepPlan& plan, std::uint64_t seed,
-                    std::uint64_t epoch, const std::string& folder, const PackProgress& progress) {
+Status export_ranks(const OpenPack& pack, const blocks::StepPlan& plan, std::uint64_t seed,
+                    std::uint64_t epoch, const std::string& folder, const TokenProgress& progress) {
   auto place = NewPath::begin(folder, NewPath::Kind::folder);
   if (!place) return place.error();
   const blocks::StepShape& shape = plan.shape();

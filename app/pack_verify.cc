@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/pack_files.h"
+#include "app/open_pack.h"
 #include "core/blocks/block_hash.h"
 #include "core/blocks/block_order.h"
 #include "core/blocks/block_scan.h"
@@ -47,7 +47,7 @@ class Faults {
 
 class Verifier {
  public:
-  Verifier(const PackFiles& files, Faults& faults)
+  Verifier(const OpenPack& files, Faults& faults)
       : files_(files), manifest_(files.manifest()), faults_(faults) {}
 
   // Everything that is in the files; `threads` beside this one.
@@ -198,7 +198,7 @@ class Verifier {
     return {};
   }
 
-  const PackFiles& files_;
+  const OpenPack& files_;
   const blocks::PackManifest& manifest_;
   Faults& faults_;
   std::atomic<std::uint64_t> next_job_ = 0;
@@ -265,7 +265,7 @@ std::string world_sizes(const std::vector<std::uint64_t>& sizes) {
 
 Result<PackVerdict> verify_pack(const PackVerifyRequest& request) {
   std::string damaged_file;
-  const auto files = PackFiles::open(request.folder, damaged_file);
+  const auto files = OpenPack::open(request.folder, damaged_file);
   if (!files && (damaged_file.empty() || !is_damage(files.error()))) return files.error();
   if (!files) return damaged(damaged_file, files.error().context, Cause::data_damaged);
   const blocks::PackManifest& manifest = files->manifest();

@@ -1,4 +1,4 @@
-#include "app/pack_files.h"
+#include "app/open_pack.h"
 
 #include <fmt/core.h>
 
@@ -20,11 +20,11 @@ std::span<char> bytes_of(std::span<T> values) {
 
 }  // namespace
 
-PackFiles::PackFiles(blocks::PackManifest manifest, std::uint64_t manifest_bytes,
-                     std::vector<DataReader> files)
+OpenPack::OpenPack(blocks::PackManifest manifest, std::uint64_t manifest_bytes,
+                   std::vector<DataReader> files)
     : manifest_(std::move(manifest)), manifest_bytes_(manifest_bytes), files_(std::move(files)) {}
 
-Result<PackFiles> PackFiles::open(const std::string& folder, std::string& damaged) {
+Result<OpenPack> OpenPack::open(const std::string& folder, std::string& damaged) {
   const std::string path = folder + "/" + std::string(blocks::kManifestName);
   const auto text = read_whole(real_files(), path, limits::kContractBytes);
   if (!text) {
@@ -57,12 +57,12 @@ Result<PackFiles> PackFiles::open(const std::string& folder, std::string& damage
     }
     files.push_back(std::move(*file));
   }
-  return PackFiles(std::move(*manifest), text->size(), std::move(files));
+  return OpenPack(std::move(*manifest), text->size(), std::move(files));
 }
 
-Status PackFiles::read_blocks(std::uint64_t first, std::uint64_t count,
-                              std::vector<std::int32_t>& ids,
-                              std::vector<std::uint8_t>& loss) const {
+Status OpenPack::read_blocks(std::uint64_t first, std::uint64_t count,
+                             std::vector<std::int32_t>& ids,
+                             std::vector<std::uint8_t>& loss) const {
   const std::uint64_t length = manifest_.block_tokens;
   ids.resize(count * length);
   loss.resize(count * length / 8);
@@ -70,19 +70,19 @@ Status PackFiles::read_blocks(std::uint64_t first, std::uint64_t count,
   return read ? files_[kLoss].read_at(first * length / 8, bytes_of(std::span(loss))) : read;
 }
 
-Status PackFiles::read_ends(std::uint64_t first, std::span<std::uint64_t> out) const {
+Status OpenPack::read_ends(std::uint64_t first, std::span<std::uint64_t> out) const {
   return files_[kEnds].read_at(first * 8, bytes_of(out));
 }
 
-Status PackFiles::read_hashes(std::uint64_t first, std::span<std::uint64_t> out) const {
+Status OpenPack::read_hashes(std::uint64_t first, std::span<std::uint64_t> out) const {
   return files_[kHashes].read_at(first * 8, bytes_of(out));
 }
 
-Status PackFiles::read_loss(std::uint64_t first_byte, std::span<char> out) const {
+Status OpenPack::read_loss(std::uint64_t first_byte, std::span<char> out) const {
   return files_[kLoss].read_at(first_byte, out);
 }
 
-Result<std::uint64_t> PackFiles::first_end_beyond(std::uint64_t token) const {
+Result<std::uint64_t> OpenPack::first_end_beyond(std::uint64_t token) const {
   std::uint64_t low = 0, high = manifest_.pieces;
   while (low < high) {
     const std::uint64_t middle = low + (high - low) / 2;

@@ -12,11 +12,11 @@
 namespace muster {
 
 // The files of one pack, open to be read, by several threads at once.
-class PackFiles {
+class OpenPack {
  public:
   // Errc::not_found without a manifest. Errc::corrupt where a file is not as long as the manifest
   // says: `damaged` is then its path.
-  static Result<PackFiles> open(const std::string& folder, std::string& damaged);
+  static Result<OpenPack> open(const std::string& folder, std::string& damaged);
 
   const blocks::PackManifest& manifest() const { return manifest_; }
   std::uint64_t manifest_bytes() const { return manifest_bytes_; }
@@ -33,8 +33,8 @@ class PackFiles {
   Result<std::uint64_t> first_end_beyond(std::uint64_t token) const;
 
  private:
-  PackFiles(blocks::PackManifest manifest, std::uint64_t manifest_bytes,
-            std::vector<DataReader> files);
+  OpenPack(blocks::PackManifest manifest, std::uint64_t manifest_bytes,
+           std::vector<DataReader> files);
 
   blocks::PackManifest manifest_;
   std::uint64_t manifest_bytes_;
