@@ -44,7 +44,9 @@ Status copy_runs(PackSource& source, std::uint64_t bound, blocks::ConcatPacker& 
     if (!fine) return fine;
     documents += run.ends.size();
     done += run.ids.size();
-    progress(done, source.tokens());
+    if (!progress(done, source.tokens())) {
+      return make_error(Errc::unavailable, "stopped: nothing is left of what was written");
+    }
   }
 }
 

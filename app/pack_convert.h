@@ -1,11 +1,11 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "app/token_progress.h"
 #include "base/result.h"
 
 namespace muster {
@@ -39,10 +39,7 @@ struct PackConverted {
 // PREFIX_loss_mask.idx, whose u8 tell what counts in the loss), .npy of ids, the folder of a pack.
 // One of both sides is a pack. Streaming. What is there is never overwritten, and what is written
 // appears whole or not at all; Megatron's index comes last.
-//
-// `progress` is told tokens so far and in all, from time to time.
-Result<PackConverted> convert_pack(
-    const PackConvertRequest& request,
-    const std::function<void(std::uint64_t, std::uint64_t)>& progress);
+Result<PackConverted> convert_pack(const PackConvertRequest& request,
+                                   const TokenProgress& progress);
 
 }  // namespace muster

@@ -54,7 +54,7 @@ PackConvertRequest to_pack(std::vector<std::string> inputs, std::string out) {
 }
 
 Result<PackConverted> convert(const PackConvertRequest& request) {
-  return convert_pack(request, [](std::uint64_t, std::uint64_t) {});
+  return convert_pack(request, [](std::uint64_t, std::uint64_t) { return true; });
 }
 
 class PackConvert : public ::testing::Test {
@@ -250,6 +250,23 @@ TEST_F(PackConvert, NothingIsOverwrittenAndNothingIsLeftBehind) {
   }
   EXPECT_FALSE(real_files().stat(path("taken.bin")));
   EXPECT_FALSE(real_files().stat(path("x")));
+}
+
+TEST_F(PackConvert, WhatIsStoppedLeavesNothingBehind) {
+  const std::string pack = made_pack({});
+  for (const PackForm form :
+       {PackForm::pack, PackForm::ranks, PackForm::megatron, PackForm::numpy}) {
+    PackConvertRequest request = to_pack({path("rank00.i32")}, path("out"));
+    if (form != PackForm::pack) request.inputs = {pack};
+    request.to = form;
+    request.world_size = 2;
+    request.global_batch = 4;
+    const auto before = real_files().list(folder_.path());
+    const auto stopped = convert_pack(request, [](std::uint64_t, std::uint64_t) { return false; });
+    ASSERT_FALSE(stopped);
+    EXPECT_EQ(stopped.error().code, Errc::unavailable) << stopped.error().context;
+    EXPECT_EQ(real_files().list(folder_.path()).value(), before.value());
+  }
 }
 
 }  // namespace

@@ -22,6 +22,10 @@ std::string_view bytes_of(const std::vector<T>& values) {
   return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
 }
 
+Error stopped() {
+  return make_error(Errc::unavailable, "stopped: nothing is left of what was written");
+}
+
 // Appends to a new file, in pieces of a few MiB.
 class Output {
  public:
@@ -176,7 +180,7 @@ Status each_token_run(const OpenPack& pack, const TokenProgress& progress, Store
         if (Status read = pack.read_blocks(first, count, ids, loss); !read) return read;
         chunk_begin = first * length;
         chunk_end = chunk_begin + count * length;
-        progress(chunk_begin, all);
+        if (!progress(chunk_begin, all)) return stopped();
       }
       const std::uint64_t stop = std::min(end, chunk_end);
       if (Status stored = store(ids, loss, begin - chunk_begin, stop - chunk_begin); !stored) {
@@ -250,7 +254,7 @@ Status export_numpy(const OpenPack& pack, const std::string& path, const TokenPr
   for (std::uint64_t at = 0; fine && at < manifest.blocks; at += step) {
     fine = pack.read_blocks(at, std::min(step, manifest.blocks - at), ids, loss);
     if (fine) fine = file->output.add(bytes_of(ids));
-    progress(at * manifest.block_tokens, manifest.tokens());
+    if (fine && !progress(at * manifest.block_tokens, manifest.tokens())) fine = stopped();
   }
   return fine ? file->keep() : fine;
 }
@@ -280,7 +284,7 @@ Status export_ranks(const OpenPack& pack, const blocks::StepPlan& plan, std::uin
           done += ids.size();
         }
       }
-      progress(done, total);
+      if (!progress(done, total)) return stopped();
     }
     if (Status closed = out->close(); !closed) return closed;
   }

@@ -1,16 +1,14 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 
 #include "app/open_pack.h"
+#include "app/token_progress.h"
 #include "base/result.h"
 #include "core/blocks/step_plan.h"
 
 namespace muster {
-
-using TokenProgress = std::function<void(std::uint64_t done_tokens, std::uint64_t all_tokens)>;
 
 // A pack in the forms of others; `convert_pack()` has the rules.
 

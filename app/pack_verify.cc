@@ -47,8 +47,8 @@ class Faults {
 
 class Verifier {
  public:
-  Verifier(const OpenPack& files, Faults& faults)
-      : files_(files), manifest_(files.manifest()), faults_(faults) {}
+  Verifier(const OpenPack& files, const TokenProgress& progress, Faults& faults)
+      : files_(files), manifest_(files.manifest()), progress_(progress), faults_(faults) {}
 
   // Everything that is in the files; `threads` beside this one.
   void whole(unsigned threads) {
@@ -173,10 +173,19 @@ class Verifier {
       }
       Status fine = ends_of(first, count, ends);
       if (fine) fine = blocks::scan_blocks(manifest_, first, ids, loss, ends, counts);
+      if (fine) fine = tell(count);
       if (!fine) return faults_.add(first, blocks::kBlocksName, fine.error());
     }
     const std::lock_guard lock(counts_mutex_);
     counts_.add(counts);
+  }
+
+  Status tell(std::uint64_t more_blocks) {
+    const std::lock_guard lock(counts_mutex_);
+    told_blocks_ += more_blocks;
+    if (!progress_ || progress_(told_blocks_ * manifest_.block_tokens, manifest_.tokens()))
+      return {};
+    return make_error(Errc::unavailable, "stopped");
   }
 
   // Entries within these blocks and one beyond; entries that do not rise end at as many as there
@@ -200,11 +209,12 @@ class Verifier {
 
   const OpenPack& files_;
   const blocks::PackManifest& manifest_;
+  const TokenProgress& progress_;
   Faults& faults_;
   std::atomic<std::uint64_t> next_job_ = 0;
   std::mutex counts_mutex_;
   blocks::BlockCounts counts_;
-  std::uint64_t piece_tokens_ = 0;
+  std::uint64_t piece_tokens_ = 0, told_blocks_ = 0;
 };
 
 // What is damage is the answer; what is of the machine ended the verb.
@@ -279,7 +289,7 @@ Result<PackVerdict> verify_pack(const PackVerifyRequest& request) {
     plan = *made;
   }
   Faults faults;
-  Verifier verifier(*files, faults);
+  Verifier verifier(*files, request.progress, faults);
   if (request.quick) {
     verifier.sample(request.sample);
   } else {

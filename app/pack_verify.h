@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "app/token_progress.h"
 #include "base/result.h"
 #include "core/model/finding.h"
 
@@ -19,8 +20,9 @@ struct PackVerifyRequest {
   // For the gate, on every host: the manifest, the sizes of all files, and the hashes of 64 random
   // blocks; no proof but the number of steps. Well below a second.
   bool quick = false;
-  std::uint64_t sample = 0;  // which blocks `quick` takes: another number each time finds more
-  unsigned threads = 0;      // 0: as many as there are cores
+  std::uint64_t sample = 0;     // which blocks `quick` takes: another number each time finds more
+  unsigned threads = 0;         // 0: as many as there are cores
+  TokenProgress progress = {};  // of a full one
 };
 
 struct PackVerdict {

@@ -1,10 +1,5 @@
-#include <fmt/core.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <chrono>
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,8 +7,9 @@
 #include "app/pack_convert.h"
 #include "base/limits.h"
 #include "base/text.h"
+#include "cmd/token_progress.h"
 #include "cmd/verbs.h"
-#include "edge/os/clock.h"
+#include "edge/os/stop_signal.h"
 
 namespace muster {
 namespace {
@@ -30,7 +26,8 @@ constexpr std::string_view kEpilog =
     "\n"
     "Nothing is overwritten; what is written appears whole or not at all.\n"
     "\n"
-    "Exit status: 0 written, 64 usage, 65 no such input, or a damaged one.";
+    "Exit status: 0 written, 64 usage, 65 no such input, or a damaged one,\n"
+    "130 interrupted.";
 
 constexpr std::string_view kForms[] = {"pack", "ranks", "megatron", "numpy"};
 
@@ -77,9 +74,18 @@ class PackConvertVerb final : public Verb {
     request_.epoch = static_cast<std::uint64_t>(epoch_);
     if (eos_ >= 0) request_.eos = static_cast<std::int32_t>(eos_);
     if (vocabulary_ > 0) request_.vocabulary_count = static_cast<std::uint64_t>(vocabulary_);
-    const auto converted =
-        convert_pack(request_, [this](std::uint64_t done, std::uint64_t all) { tell(done, all); });
-    if (told_) std::fputs("\r\x1b[K", stderr);
+    const StopOnSignal signals;
+    const auto converted = [&] {
+      TokenProgressLine line;
+      return convert_pack(request_, [&](std::uint64_t done, std::uint64_t all) {
+        line.show(done, all);
+        return !signals.token().stop_requested();
+      });
+    }();
+    if (!converted && signals.token().stop_requested()) {
+      console.complain(converted.error().context);
+      return ExitStatus::interrupted;
+    }
     if (!converted && converted.error().code == Errc::invalid_input) {
       console.complain(converted.error().context);
       return ExitStatus::usage;
@@ -90,27 +96,10 @@ class PackConvertVerb final : public Verb {
   }
 
  private:
-  // On a terminal, four times a second: "12.4 of 80.0 GB, 1.9 GB/s".
-  void tell(std::uint64_t done, std::uint64_t all) {
-    const MonoTime now = system_clock().mono();
-    if (!terminal_ || now - last_ < std::chrono::milliseconds(250)) return;
-    last_ = now;
-    told_ = true;
-    constexpr double kGb = 4e-9;  // of ids
-    const double seconds = duration_to_seconds(now - start_);
-    const std::string line =
-        fmt::format("\r\x1b[K{:.1f} of {:.1f} GB, {:.1f} GB/s", static_cast<double>(done) * kGb,
-                    static_cast<double>(all) * kGb, static_cast<double>(done) * kGb / seconds);
-    std::fputs(line.c_str(), stderr);
-    std::fflush(stderr);
-  }
-
   PackConvertRequest request_;
   std::string to_ = "pack";
   std::int64_t block_ = 2048, eos_ = -1, vocabulary_ = -1, world_ = 0, global_batch_ = 0,
                micro_ = 1, seed_ = 0, epoch_ = 0;
-  MonoTime start_ = system_clock().mono(), last_ = start_;
-  bool terminal_ = isatty(STDERR_FILENO) == 1, told_ = false;
 };
 
 }  // namespace

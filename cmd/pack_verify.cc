@@ -4,8 +4,10 @@
 
 #include "app/pack_verify.h"
 #include "base/limits.h"
+#include "cmd/token_progress.h"
 #include "cmd/verbs.h"
 #include "edge/os/clock.h"
+#include "edge/os/stop_signal.h"
 
 namespace muster {
 namespace {
@@ -26,7 +28,8 @@ constexpr std::string_view kEpilog =
     "sees\n"
     "the same data: compare them.\n"
     "\n"
-    "Exit status: 0 sound, 2 damaged, 64 usage (the step does not fit), 65 no pack.";
+    "Exit status: 0 sound, 2 damaged, 64 usage (the step does not fit), 65 no pack,\n"
+    "130 interrupted.";
 
 class PackVerifyVerb final : public Verb {
  public:
@@ -62,7 +65,16 @@ class PackVerifyVerb final : public Verb {
     request_.seed = static_cast<std::uint64_t>(seed_);
     request_.epoch = static_cast<std::uint64_t>(epoch_);
     request_.sample = static_cast<std::uint64_t>(wall_to_ns(system_clock().wall()));
-    const auto verdict = verify_pack(request_);
+    const StopOnSignal signals;
+    const auto verdict = [&] {
+      TokenProgressLine line;
+      request_.progress = [&](std::uint64_t done, std::uint64_t all) {
+        line.show(done, all);
+        return !signals.token().stop_requested();
+      };
+      return verify_pack(request_);
+    }();
+    if (!verdict && signals.token().stop_requested()) return ExitStatus::interrupted;
     if (!verdict && verdict.error().code == Errc::invalid_input) {
       console.complain(verdict.error().context);
       return ExitStatus::usage;
