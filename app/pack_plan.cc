@@ -10,11 +10,14 @@
 
 #include "app/input_stream.h"
 #include "app/other_verb.h"
+#include "app/pack_verify.h"
 #include "app/path_walk.h"
 #include "app/rank_file.h"
 #include "base/limits.h"
+#include "core/blocks/pack_manifest.h"
 #include "core/blocks/plan_judge.h"
 #include "core/blocks/plan_reader.h"
+#include "edge/os/clock.h"
 
 namespace muster {
 namespace {
@@ -86,18 +89,38 @@ class PlanInput {
   std::size_t read_ = 0;
 };
 
+Status look_at_pack(const std::string& folder, Report& report) {
+  PackVerifyRequest request;
+  request.folder = folder;
+  request.quick = true;
+  request.sample = static_cast<std::uint64_t>(wall_to_ns(system_clock().wall()));
+  auto verdict = verify_pack(request);
+  if (!verdict) return verdict.error();
+  for (Finding& finding : verdict->report.findings) report.findings.push_back(std::move(finding));
+  return {};
+}
+
 }  // namespace
 
 Result<Report> judge_pack_inputs(const std::vector<std::string>& paths, Files& files) {
+  Report report;
+  report.verb = "pack";
   PathWalk walk(files);
-  for (const std::string& path : paths) walk.path(path);
+  bool packs = false;
+  for (const std::string& path : paths) {
+    if (!files.stat(path + "/" + std::string(blocks::kManifestName))) {
+      walk.path(path);
+      continue;
+    }
+    packs = true;
+    if (Status looked = look_at_pack(path, report); !looked) return looked.error();
+  }
   walk.finish();
+  if (packs && walk.items.empty() && !walk.failure) return report;
   PlanInput input(files);
   const std::set<std::string> named(paths.begin(), paths.end());
   for (const PathWalk::Item& item : walk.items) input.read(item.path, named.contains(item.path));
-  Report report;
-  report.verb = "pack";
-  report.notes = std::move(walk.notes);
+  report.notes.insert(report.notes.end(), walk.notes.begin(), walk.notes.end());
   const auto facts = input.facts();
   if (!facts) {
     if (input.failure) return *input.failure;

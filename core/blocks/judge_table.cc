@@ -63,9 +63,11 @@ class TableJudge {
     if (std::any_of(trials_.begin(), trials_.end(), capped ? stops : zero)) {
       return no_step(Confidence::low);
     }
-    if (capped || all(even)) return same_steps(capped);
+    const auto end = values_.get(PlanRole::max_steps);
+    const bool ended = end && all([end](const Trial& t) { return t.spread.least_steps >= *end; });
+    if (capped || ended || all(even)) return same_steps(capped, ended);
     const bool told = values_.get(PlanRole::even_steps).has_value();
-    if (all(uneven) && batch_known_) {
+    if (all(uneven) && batch_known_ && values_.get(PlanRole::forgiving) != 1u) {
       return uneven_steps(told ? Confidence::high : Confidence::medium);
     }
     uneven_steps(Confidence::low);
@@ -94,7 +96,7 @@ class TableJudge {
     const auto [least, most] = std::minmax_element(units_.units.begin(), units_.units.end());
     if (*least == *most) {
       trials_.push_back({{}, spread_of(units_.units, {})});
-      return same_steps(false);
+      return same_steps(false, false);
     }
     ask_for_more(
         "the files differ in bytes, and neither a block size nor the type of the ids is named",
@@ -103,7 +105,7 @@ class TableJudge {
         units_.rows.front()->seen.source, report_);
   }
 
-  void same_steps(bool capped) {
+  void same_steps(bool capped, bool ended) {
     const StepSpread& spread = trials_.front().spread;
     if (!report_.blind.empty()) {
       return ask_for_more("what was read is equal, and not all of it was read",
@@ -123,7 +125,10 @@ class TableJudge {
       finding.summary +=
           fmt::format("; the even-step mode stops all of them at {}", grouped(spread.least_units));
     }
-    if (batch_known_ && units_.kind != Kind::bytes && units_.kind != Kind::steps) {
+    if (ended) {
+      finding.summary += fmt::format("; the run ends after {}, before the shortest does",
+                                     counted(*values_.get(PlanRole::max_steps), "step"));
+    } else if (batch_known_ && units_.kind != Kind::bytes && units_.kind != Kind::steps) {
       finding.summary += fmt::format(": {} on each", counted(spread.least_steps, "step"));
     }
     quote_settings(values_, finding);
@@ -186,6 +191,9 @@ class TableJudge {
                           ranks_text(units_, s.stoppers), grouped(s.most_steps));
     }
     if (!batch_known_) return text + "; without the batch size steps are not known";
+    if (values_.get(PlanRole::forgiving) == 1u) {
+      return text + "; whether the run hangs there depends on what joins or repeats the data";
+    }
     if (confidence == Confidence::low) {
       return text +
              ", or all the same: the plan does not say whether a batch that is not full is "

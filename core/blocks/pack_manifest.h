@@ -43,7 +43,7 @@ struct PackInput {
   std::string path;  // as the user named it
   std::uint64_t bytes = 0;
   std::uint64_t records = 0;    // read, those with an error included
-  std::uint64_t documents = 0;  // that came of them
+  std::uint64_t documents = 0;  // that came of them; 0 where those of the pack are absent
   std::uint64_t errors = 0;  // records that gave no document; errors.jsonl of the build lists them
   std::string hash;          // hash_text() of the bytes of the file; empty: not taken
 

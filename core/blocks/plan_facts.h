@@ -28,8 +28,10 @@ enum class PlanRole : std::uint8_t {
   drop_last,   // 1: a batch that is not full is not made
   dataset_samples,
   rank_samples,
+  max_steps,  // the run ends after so many, whatever is left of the data
+  forgiving,  // 1: something that may make unequal counts harmless (joins, data that repeats)
 };
-inline constexpr std::size_t kPlanRoles = 11;
+inline constexpr std::size_t kPlanRoles = 13;
 
 struct PlanSetting {
   PlanRole role = PlanRole::block_tokens;

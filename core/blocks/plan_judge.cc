@@ -16,6 +16,7 @@ PlanFacts without_zeros(PlanFacts facts) {
     switch (setting.role) {
       case PlanRole::even_steps:
       case PlanRole::drop_last:
+      case PlanRole::forgiving:
       case PlanRole::dataset_samples:
       case PlanRole::rank_samples:
         return false;
@@ -49,7 +50,7 @@ void quote_settings(const PlanValues& values, Finding& finding) {
   for (const PlanRole role :
        {PlanRole::micro_batch, PlanRole::batch_size, PlanRole::global_batch, PlanRole::accumulation,
         PlanRole::world_size, PlanRole::even_steps, PlanRole::drop_last, PlanRole::dataset_samples,
-        PlanRole::rank_samples, PlanRole::block_tokens}) {
+        PlanRole::rank_samples, PlanRole::block_tokens, PlanRole::max_steps, PlanRole::forgiving}) {
     const PlanSetting* setting = values.seen(role);
     if (setting == nullptr) continue;
     const std::pair line(setting->seen.source, setting->seen.line);

@@ -71,7 +71,11 @@ constexpr RoleName kRoles[] = {
     {"nranks", PlanRole::world_size},
     {"num_gpus", PlanRole::world_size},
     {"n_gpus", PlanRole::world_size},
+    {"dp_size", PlanRole::world_size},
+    {"dp_world_size", PlanRole::world_size},
+    {"data_parallel_size", PlanRole::world_size},
     {"evenfix", PlanRole::even_steps},
+    {"dispatch_batches", PlanRole::even_steps},
     {"even_steps", PlanRole::even_steps},
     {"even_batches", PlanRole::even_steps},
     {"equal_steps", PlanRole::even_steps},
@@ -94,6 +98,19 @@ constexpr RoleName kRoles[] = {
     {"per_gpu_samples", PlanRole::rank_samples},
     {"per_device_samples", PlanRole::rank_samples},
     {"local_samples", PlanRole::rank_samples},
+    {"max_steps", PlanRole::max_steps},
+    {"max_train_steps", PlanRole::max_steps},
+    {"max_iters", PlanRole::max_steps},
+    {"train_iters", PlanRole::max_steps},
+    {"train_steps", PlanRole::max_steps},
+    {"target_step", PlanRole::max_steps},
+    {"join", PlanRole::forgiving},
+    {"ddp_join", PlanRole::forgiving},
+    {"join_uneven_inputs", PlanRole::forgiving},
+    {"infinite", PlanRole::forgiving},
+    {"repeat", PlanRole::forgiving},
+    {"resampled", PlanRole::forgiving},
+    {"loop_dataset", PlanRole::forgiving},
 };
 
 struct ColumnName {
@@ -206,9 +223,12 @@ std::optional<std::uint64_t> plan_value(PlanRole role, std::string_view text) {
   switch (role) {
     case PlanRole::even_steps:
     case PlanRole::drop_last:
+    case PlanRole::forgiving:
       return yes_or_no(text);
     case PlanRole::id_bytes:
       return bytes_of_type(text);
+    case PlanRole::max_steps:  // "-1" and "0" set no end
+      return plan_number(text) == 0u ? std::nullopt : plan_number(text);
     default:
       return plan_number(text);
   }

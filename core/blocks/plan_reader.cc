@@ -1,10 +1,12 @@
 #include "core/blocks/plan_reader.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/limits.h"
 #include "base/text.h"
 #include "core/blocks/plan_names.h"
@@ -109,7 +111,8 @@ bool take_setting(std::string_view name, std::string_view value, const PlanLine&
   const auto known = plan_value(*role, value);
   if (known && out.settings.size() < limits::kSettings) {
     out.settings.push_back({*role, std::string(name), *known, seen});
-  } else if (*role != PlanRole::id_bytes && out.unread.size() < limits::kInputsNamed) {
+  } else if (*role != PlanRole::id_bytes && *role != PlanRole::max_steps &&
+             *role != PlanRole::forgiving && out.unread.size() < limits::kInputsNamed) {
     out.unread.push_back(seen);
   }
   return true;
@@ -134,22 +137,6 @@ bool read_settings(const std::string& source, std::string_view bytes, PlanFacts&
   out.settings.insert(out.settings.end(), found.settings.begin(), found.settings.end());
   out.unread.insert(out.unread.end(), found.unread.begin(), found.unread.end());
   return true;
-}
-
-bool take_object(const std::string& source, const JsonNode::Object& object, PlanFacts& out) {
-  bool known = false;
-  for (const auto& [name, node] : object) {
-    std::string value;
-    if (const auto* inner = node.get<JsonNode::Object>()) known |= take_object(source, *inner, out);
-    if (const auto* text = node.get<std::string>()) value = *text;
-    if (const auto* flag = node.get<bool>()) value = *flag ? "true" : "false";
-    if (const auto* number = node.get<std::int64_t>()) value = std::to_string(*number);
-    if (const auto* number = node.get<std::uint64_t>()) value = std::to_string(*number);
-    if (const auto* number = node.get<double>()) value = std::to_string(*number);
-    if (value.empty()) continue;
-    known |= take_setting(name, value, {source, 0, kept_text(name + " = " + value)}, out);
-  }
-  return known;
 }
 
 // ---- tables ------------------------------------------------------------------------------------
@@ -184,6 +171,7 @@ std::optional<Heading> heading_of(std::string_view line) {
   bool rank = false, quantity = false;
   std::vector<PlanColumn> known;
   for (const Word cell : cells_of(line, out.separator)) {
+    if (!cell.empty() && is_digit(cell.front())) return std::nullopt;  // a line of values
     auto column = plan_column(cell);
     if (column && std::find(known.begin(), known.end(), *column) != known.end()) column.reset();
     if (column) known.push_back(*column);
@@ -244,6 +232,162 @@ bool read_row(const Heading& heading, const PlanLine& seen, std::string_view lin
   return true;
 }
 
+// ---- lines of ranks ----------------------------------------------------------------------------
+
+// "rank 3: 47 samples", "rank=3 samples=47".
+std::optional<RankRow> rank_line(std::string_view line) {
+  std::vector<Word> words;
+  for (const Word word : words_of(line)) {
+    for (std::size_t at = 0; at <= word.size();) {
+      const std::size_t end = std::min(word.find_first_of("=:(),;", at), word.size());
+      if (end > at) words.push_back(word.substr(at, end - at));
+      at = end + 1;
+    }
+  }
+  if (words.size() < 4 || plan_column(words[0]) != PlanColumn::rank) return std::nullopt;
+  const auto rank = rank_number(words[1]);
+  if (!rank) return std::nullopt;
+  RankRow row;
+  row.rank = *rank;
+  bool told = false;
+  for (std::size_t i = 2; i + 1 < words.size(); ++i) {
+    const bool name_first = plan_number(words[i + 1]).has_value();
+    const auto number = plan_number(words[name_first ? i + 1 : i]);
+    const auto column = plan_column(words[name_first ? i : i + 1]);
+    if (!number || !column || *column <= PlanColumn::file) continue;
+    place_of(*column, row) = number;
+    told = true;
+    ++i;
+  }
+  return told ? std::optional(row) : std::nullopt;
+}
+
+void keep_row(RankRow row, PlanLine seen, PlanFacts& out) {
+  if (out.rows.size() >= static_cast<std::size_t>(limits::kRanks)) return;
+  row.seen = std::move(seen);
+  out.rows.push_back(std::move(row));
+}
+
+// Two thirds of the lines or more are of a rank; the others are settings, or are not understood.
+bool read_rank_lines(const std::string& source, std::string_view bytes, PlanFacts& out) {
+  PlanFacts found;
+  std::uint64_t number = 0, others = 0;
+  for (const std::string_view raw : split(bytes, '\n')) {
+    ++number;
+    const std::string_view line = trim(raw);
+    if (is_comment(line)) continue;
+    const PlanLine seen{source, number, kept_text(line)};
+    if (auto row = rank_line(line)) {
+      keep_row(std::move(*row), seen, found);
+      continue;
+    }
+    ++others;
+    if (to_lower(line).starts_with("rank") && found.unread.size() < limits::kInputsNamed) {
+      found.unread.push_back(seen);
+      continue;
+    }
+    for (const auto& [name, value] : settings_of(line).value_or(std::vector<NameValue>{})) {
+      take_setting(name, value, seen, found);
+    }
+  }
+  if (found.rows.empty() || found.rows.size() < 2 * others) return false;
+  std::move(found.rows.begin(), found.rows.end(), std::back_inserter(out.rows));
+  std::move(found.settings.begin(), found.settings.end(), std::back_inserter(out.settings));
+  std::move(found.unread.begin(), found.unread.end(), std::back_inserter(out.unread));
+  return true;
+}
+
+// ---- JSON --------------------------------------------------------------------------------------
+
+std::string json_text(const JsonNode& node) {
+  if (const auto* text = node.get<std::string>()) return *text;
+  if (const auto* flag = node.get<bool>()) return *flag ? "true" : "false";
+  if (const auto* number = node.get<std::int64_t>()) return std::to_string(*number);
+  if (const auto* number = node.get<std::uint64_t>()) return std::to_string(*number);
+  if (const auto* number = node.get<double>()) return std::to_string(*number);
+  return "";
+}
+
+bool take_array(const std::string& source, const JsonNode::Array& items, PlanFacts& out);
+
+// {"rank": 2, "samples": 47}
+std::optional<RankRow> rank_object(const JsonNode::Object& object) {
+  RankRow row;
+  bool rank = false, told = false;
+  for (const auto& [name, node] : object) {
+    const auto column = plan_column(name);
+    const std::string value = json_text(node);
+    if (!column || value.empty()) continue;
+    if (*column == PlanColumn::file) {
+      row.file = value;
+    } else if (*column == PlanColumn::rank) {
+      const auto number = rank_number(value);
+      if (!number) return std::nullopt;
+      row.rank = *number;
+      rank = true;
+    } else if (const auto number = plan_number(value)) {
+      place_of(*column, row) = number;
+      told = true;
+    }
+  }
+  return rank && told ? std::optional(row) : std::nullopt;
+}
+
+bool take_object(const std::string& source, std::uint64_t line, const JsonNode::Object& object,
+                 PlanFacts& out) {
+  if (auto row = rank_object(object)) {
+    keep_row(std::move(*row), {source, line, "an object of a rank"}, out);
+    return true;
+  }
+  bool known = false;
+  for (const auto& [name, node] : object) {
+    if (const auto* inner = node.get<JsonNode::Object>()) {
+      known |= take_object(source, line, *inner, out);
+    }
+    if (const auto* items = node.get<JsonNode::Array>()) known |= take_array(source, *items, out);
+    const std::string value = json_text(node);
+    if (value.empty()) continue;
+    known |= take_setting(name, value, {source, line, kept_text(name + " = " + value)}, out);
+  }
+  return known;
+}
+
+bool take_array(const std::string& source, const JsonNode::Array& items, PlanFacts& out) {
+  bool known = false;
+  for (const JsonNode& item : items) {
+    if (const auto* object = item.get<JsonNode::Object>()) {
+      known |= take_object(source, 0, *object, out);
+    }
+  }
+  return known;
+}
+
+bool read_json(const std::string& source, std::string_view bytes, PlanFacts& out) {
+  if (const auto document = parse_json(bytes)) {
+    if (const auto* object = document->get<JsonNode::Object>()) {
+      return take_object(source, 0, *object, out);
+    }
+    const auto* items = document->get<JsonNode::Array>();
+    return items != nullptr && take_array(source, *items, out);
+  }
+  // One object a line.
+  PlanFacts found;
+  std::uint64_t number = 0;
+  for (const std::string_view raw : split(bytes, '\n')) {
+    ++number;
+    if (trim(raw).empty()) continue;
+    const auto document = parse_json(raw);
+    const auto* object = document ? document->get<JsonNode::Object>() : nullptr;
+    auto row = object != nullptr ? rank_object(*object) : std::nullopt;
+    if (!row) return false;
+    keep_row(std::move(*row), {source, number, kept_text(trim(raw))}, found);
+  }
+  std::move(found.rows.begin(), found.rows.end(), std::back_inserter(out.rows));
+  return true;
+}
+
+// ---- tables, line by line ----------------------------------------------------------------------
+
 bool is_rule(std::string_view line) {
   return line.find_first_not_of("-+|=: \t") == std::string_view::npos;
 }
@@ -280,12 +424,12 @@ bool read_table(const std::string& source, std::string_view bytes, PlanFacts& ou
 
 bool read_plan(const std::string& source, std::string_view bytes, PlanFacts& out) {
   if (bytes.starts_with("\xef\xbb\xbf")) bytes.remove_prefix(3);
-  if (trim(bytes).starts_with('{')) {
-    const auto document = parse_json(bytes);
-    const auto* object = document ? document->get<JsonNode::Object>() : nullptr;
-    return object != nullptr && take_object(source, *object, out);
+  const std::string_view text = trim(bytes);
+  if (text.starts_with('{') || text.starts_with("[{") || text.starts_with("[\n")) {
+    return read_json(source, bytes, out);
   }
-  return read_table(source, bytes, out) || read_settings(source, bytes, out);
+  return read_table(source, bytes, out) || read_rank_lines(source, bytes, out) ||
+         read_settings(source, bytes, out);
 }
 
 }  // namespace muster::blocks

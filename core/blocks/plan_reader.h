@@ -18,6 +18,11 @@ namespace muster::blocks {
 //                                           rank; between them tabs, commas, semicolons, bars or
 //                                           blanks
 //
+//   rank 0: 49 samples                      lines of one rank each, the word and its number in
+//   front; rank=1 files=47 samples=47              quantities as a name and a number or the other
+//   way round;
+//   {"rank": 2, "samples": 47}              objects, one a line or in an array
+//
 // Lines that begin with '#', ';' or "//" and headings in brackets are passed over. True where it is
 // one: a settings text names at least one setting of PlanRole, and two thirds of its lines or more
 // are settings.

@@ -58,10 +58,12 @@ void say_ranks(const std::map<std::uint64_t, Joined>& ranks, const PlanValues& v
   }
 }
 
-// "block" is that of the pack where "max_seq_len" is of the model, "world_size" of the run where
-// "num_gpus" may be of a host.
-bool is_strong(const PlanSetting& setting) {
-  return setting.name.starts_with("block") || setting.name.starts_with("world");
+// Of settings with one role the stronger counts: "block" is that of the pack where "max_seq_len" is
+// of the model; "world_size" is of the run where "num_gpus" may be of a host, and of its ranks only
+// those of data parallelism read data of their own.
+int strength(const PlanSetting& setting) {
+  if (setting.name.starts_with("dp_") || setting.name.starts_with("data_parallel")) return 2;
+  return setting.name.starts_with("block") || setting.name.starts_with("world") ? 1 : 0;
 }
 
 }  // namespace
@@ -70,17 +72,17 @@ PlanValues::PlanValues(const PlanFacts& facts) {
   std::array<bool, kPlanRoles> contested{};
   for (const PlanSetting& setting : facts.settings) {
     const auto at = static_cast<std::size_t>(setting.role);
-    if (values_[at] == nullptr || (is_strong(setting) && !is_strong(*values_[at]))) {
+    if (values_[at] == nullptr || strength(setting) > strength(*values_[at])) {
       values_[at] = &setting;
-    } else if (is_strong(*values_[at]) && !is_strong(setting)) {
-      continue;
-    } else if (values_[at]->value != setting.value && !contested[at]) {
+      contested[at] = false;
+    } else if (strength(setting) == strength(*values_[at]) && values_[at]->value != setting.value) {
       contested[at] = true;
-      contested_.push_back(&setting);
     }
   }
   for (std::size_t i = 0; i < kPlanRoles; ++i) {
-    if (contested[i]) values_[i] = nullptr;
+    if (!contested[i]) continue;
+    contested_.push_back(values_[i]);
+    values_[i] = nullptr;
   }
 }
 
@@ -135,6 +137,7 @@ std::optional<RankUnits> rank_units(const PlanFacts& facts, const PlanValues& va
     } else if (row.file.empty() || joined.files.contains(row.file)) {
       blind.push_back({row.seen.source,
                        fmt::format("line {}: rank {} comes twice", row.seen.line, row.rank), true});
+      return std::nullopt;
     } else {
       joined.units.value = std::max(joined.units.value + units->value, joined.units.value);
     }

@@ -38,8 +38,9 @@ struct RankUnits {
   // Bytes, where what a block is is not known: equal ones are equal, others tell nothing.
 };
 
-// Nothing where no quantity is told for all ranks. What is odd about the table (ranks that are
-// missing, that come twice with the same file, more than the world) is said in `blind`.
+// Nothing where no quantity is told for all ranks, or a rank comes twice with the same file. That,
+// and what else is odd about the table (ranks that are missing, more than the world), is said in
+// `blind`.
 std::optional<RankUnits> rank_units(const PlanFacts& facts, const PlanValues& values,
                                     std::vector<Blind>& blind);
 
