@@ -22,7 +22,8 @@ class TextRun {
       : bounds_(bounds),
         clock_(clock),
         ticks_(ticks),
-        reader_(files, arm.paths, {arm.split, kChunkBytes}, bounds.stop),
+        reader_(files, arm.paths,
+                {.split = arm.split, .field = arm.field, .chunk_bytes = kChunkBytes}, bounds.stop),
         start_(clock.mono()) {}
 
   // Nothing where the arm is over.
