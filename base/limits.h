@@ -77,6 +77,10 @@ inline constexpr std::size_t kSiteBadRecords = 64;
 inline constexpr std::size_t kHttpBodyBytes = 64 * 1024 * 1024;
 // One URL: what common servers take as a request line.
 inline constexpr std::size_t kUrlBytes = 8 * 1024;
+// A file of /proc or /sys: the mounts of a host with 10,000 containers are about 2 MB.
+inline constexpr std::size_t kKernelFileBytes = 16 * 1024 * 1024;
+// Reads of one stream whose latency is kept: the last of them.
+inline constexpr std::size_t kStreamLatencies = 65536;
 
 // What is read of one flight-recorder dump. The default ring of 2,000 entries is about 400 kB; a
 // ring that somebody set to 2,097,152 "bytes" (they are entries) makes some 400 MB.
@@ -163,5 +167,29 @@ inline constexpr std::size_t kSettings = 65536;
 // pictures are larger, up to the second limit, and are passed over without being held.
 inline constexpr std::size_t kEventRecordBytes = 1024 * 1024;
 inline constexpr std::size_t kEventSkippedBytes = 2ull << 30;
+
+// A tokenizer.json (the largest known is 34 MB), how deep it may nest (a real one nests 7 deep), and
+// what it may hold: the largest known vocabularies have 262,144 ids and 580,604 merges. Ids and
+// ranks are packed into one word of 64 bits, which bounds them at 2^21 and 2^22 - 1.
+inline constexpr std::size_t kTokenizerBytes = 256 * 1024 * 1024;
+inline constexpr std::size_t kTokenizerDepth = 32;
+inline constexpr std::size_t kVocabularyIds = 1u << 21;
+inline constexpr std::size_t kMerges = (1u << 22) - 1;
+// The bytes of one token (the longest known is 256 blanks) and added tokens (6,415 in Gemma's).
+inline constexpr std::size_t kTokenBytes = 4096;
+inline constexpr std::size_t kAddedTokens = 65536;
+// One document to encode: one piece of this size (a text of one letter) needs 24 times its bytes.
+inline constexpr std::size_t kEncodedBytes = 128 * 1024 * 1024;
+
+// One record of the inputs of `pack`, and one document: 64 MiB are some 16 million tokens, 8,000
+// blocks of the usual length; the longest books have 5 MB. Each thread holds a few of them.
+inline constexpr std::size_t kRecordBytes = 64 * 1024 * 1024;
+
+// A pack: tokens of one block (contexts of a million tokens are trained on), blocks (10^12 of 2048
+// tokens are two thousand times the largest corpus) and those of one step (16,384 ranks with 256
+// each, a thousand times over). Their products stay below 2^62: sums of a few need no check.
+inline constexpr std::uint32_t kPackBlockTokens = 1u << 20;
+inline constexpr std::uint64_t kPackBlocks = 1ull << 40;
+inline constexpr std::uint64_t kPackGlobalBatch = 1ull << 32;
 
 }  // namespace muster::limits

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "base/text.h"
 
@@ -67,6 +68,7 @@ struct Words {
   std::vector<std::string> heads;
   std::map<std::string, std::vector<std::string>> seconds;
   std::map<std::string, std::string> summaries;  // of a head, and of "head second"
+  std::set<std::string> alone;                   // heads that are verbs by themselves as well
 };
 
 Words words_of(const std::vector<VerbForm>& verbs) {
@@ -79,6 +81,7 @@ Words words_of(const std::vector<VerbForm>& verbs) {
       words.summaries[head] = verb.summary;
     }
     if (blank != std::string::npos) words.seconds[head].push_back(verb.name.substr(blank + 1));
+    if (blank == std::string::npos) words.alone.insert(head);
     words.summaries[verb.name] = verb.summary;
   }
   return words;
@@ -121,10 +124,23 @@ std::string bash_script(const std::vector<VerbForm>& verbs) {
   const Words words = words_of(verbs);
   std::string seconds, values, cases;
   for (const auto& [head, list] : words.seconds) {
-    seconds += fmt::format(
-        "    {0}) if ((COMP_CWORD == 2)); then _muster_words '{1}'; return; fi\n"
-        "      verb=\"{0} ${{COMP_WORDS[2]}}\" ;;\n",
-        head, join(list, " "));
+    const std::string list_text = join(list, " ");
+    if (words.alone.contains(head)) {
+      seconds += fmt::format(
+          "    {0}) if ((COMP_CWORD == 2)) && [[ ${{COMP_WORDS[2]}} != -* ]]; then\n"
+          "        _muster_files\n"
+          "        COMPREPLY+=($(compgen -W '{1}' -- \"${{COMP_WORDS[2]}}\")); return\n"
+          "      fi\n"
+          "      if [[ ' {1} ' == *\" ${{COMP_WORDS[2]}} \"* ]]; then\n"
+          "        verb=\"{0} ${{COMP_WORDS[2]}}\"\n"
+          "      fi ;;\n",
+          head, list_text);
+    } else {
+      seconds += fmt::format(
+          "    {0}) if ((COMP_CWORD == 2)); then _muster_words '{1}'; return; fi\n"
+          "      verb=\"{0} ${{COMP_WORDS[2]}}\" ;;\n",
+          head, list_text);
+    }
   }
   for (const VerbForm& verb : verbs) {
     values += bash_values(verb);
@@ -209,10 +225,21 @@ std::string zsh_script(const std::vector<VerbForm>& verbs) {
     for (const std::string& word : list) {
       described += zsh_described(word, words.summaries.at(head + " " + word));
     }
-    seconds += fmt::format(
-        "    {0}) if (( CURRENT == 3 )); then known=({1}); _describe verb known; return; fi\n"
-        "      verb=\"{0} $words[3]\"; shift words; (( CURRENT-- )) ;;\n",
-        head, described);
+    if (words.alone.contains(head)) {
+      seconds += fmt::format(
+          "    {0}) if (( CURRENT == 3 )) && [[ $words[3] != -* ]]; then\n"
+          "        known=({1}); _describe verb known; _files; return\n"
+          "      fi\n"
+          "      if [[ ' {2} ' == *\" $words[3] \"* ]]; then\n"
+          "        verb=\"{0} $words[3]\"; shift words; (( CURRENT-- ))\n"
+          "      fi ;;\n",
+          head, described, join(list, " "));
+    } else {
+      seconds += fmt::format(
+          "    {0}) if (( CURRENT == 3 )); then known=({1}); _describe verb known; return; fi\n"
+          "      verb=\"{0} $words[3]\"; shift words; (( CURRENT-- )) ;;\n",
+          head, described);
+    }
   }
   for (const VerbForm& verb : verbs) cases += zsh_case(verb);
   return fmt::format(
@@ -238,10 +265,15 @@ compdef _muster muster
 // ---- fish
 // ----------------------------------------------------------------------------------------
 
-std::string fish_option(const VerbForm& verb, const OptionRow& row) {
+// `below`: the second words of verbs that begin with this one.
+std::string fish_option(const VerbForm& verb, const OptionRow& row,
+                        const std::vector<std::string>& below) {
   std::vector<std::string> seen;
   for (const std::string_view word : split(verb.name, ' ')) {
     seen.push_back(fmt::format("__fish_seen_subcommand_from {}", word));
+  }
+  if (!below.empty()) {
+    seen.push_back(fmt::format("not __fish_seen_subcommand_from {}", join(below, " ")));
   }
   std::string out =
       fmt::format("complete -c muster -n {}", quoted(join(seen, "; and "), Shell::fish));
@@ -275,7 +307,11 @@ std::string fish_script(const std::vector<VerbForm>& verbs) {
     }
   }
   for (const VerbForm& verb : verbs) {
-    for (const OptionRow& row : with_common(verb)) out += fish_option(verb, row);
+    const auto below = words.seconds.find(verb.name);
+    for (const OptionRow& row : with_common(verb)) {
+      out += fish_option(verb, row,
+                         below != words.seconds.end() ? below->second : std::vector<std::string>{});
+    }
   }
   return out;
 }

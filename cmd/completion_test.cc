@@ -35,6 +35,8 @@ std::vector<VerbForm> forms() {
       {"config check", "explains the configuration", {option("--config", "FILE")}},
       {"agent", "serves pages", {configured("--listen", "ADDRESS:PORT", "agent.listen")}},
       {"config show", "prints it", {}},
+      {"pack", "plans", {option("--out", "DIR")}},
+      {"pack verify", "proves", {option("--quick", "")}},
       {"completion", "the script", {option("SHELL", "WORD", {"bash", "zsh", "fish"})}},
   };
 }
@@ -58,7 +60,7 @@ struct OfferRow {
 };
 
 const OfferRow kOffers[] = {
-    {"verbs", {"muster", ""}, "triage\nconfig\nagent\ncompletion\n--help\n--version\n"},
+    {"verbs", {"muster", ""}, "triage\nconfig\nagent\npack\ncompletion\n--help\n--version\n"},
     {"verb_begun", {"muster", "co"}, "config\ncompletion\n"},
     {"no_such_verb", {"muster", "zz"}, "\n"},
     {"options",
@@ -74,6 +76,11 @@ const OfferRow kOffers[] = {
     {"option_of_two_words", {"muster", "config", "check", "--c"}, "--config\n"},
     {"other_verb_has_not_this_option", {"muster", "config", "show", "--c"}, "\n"},
     {"settings_have_a_file", {"muster", "agent", "-"}, "--listen\n--config\n--json\n-h\n--help\n"},
+    {"verb_with_others_below", {"muster", "pack", "ver"}, "verify\n"},
+    {"its_files", {"muster", "pack", "us"}, "usr\n"},
+    {"its_options", {"muster", "pack", "--o"}, "--out\n"},
+    {"its_options_behind_a_file", {"muster", "pack", "usr", "--o"}, "--out\n"},
+    {"options_below", {"muster", "pack", "verify", "--"}, "--quick\n--json\n--help\n"},
     {"file_of_settings", {"muster", "agent", "--config", "us"}, "usr\n"},
     {"choices_of_a_positional", {"muster", "completion", "z"}, "zsh\n"},
 };

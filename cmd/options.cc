@@ -138,7 +138,8 @@ void add_verb(CLI::App& sub, Verb* verb, Parsed& parsed) {
         ->option_text("FILE");
   }
   sub.footer(declared.epilog_text());
-  sub.parse_complete_callback([&parsed, verb, rows = std::move(rows)] {
+  sub.parse_complete_callback([&sub, &parsed, verb, rows = std::move(rows)] {
+    if (!sub.get_subcommands().empty()) return;  // "pack verify" is meant, not "pack"
     parsed.verb = verb;
     parsed.options.clear();
     for (const auto& [row, option] : rows) {
@@ -148,12 +149,15 @@ void add_verb(CLI::App& sub, Verb* verb, Parsed& parsed) {
   });
 }
 
-// CLI11 knows sub-commands of sub-commands: "config check" becomes two levels.
+// CLI11 knows sub-commands of sub-commands: "config check" becomes two levels. A verb of one word
+// may have others below it where it comes first in the table.
 CLI::App* subcommand_for(CLI::App& app, std::map<std::string, CLI::App*>& groups,
                          const Verb& verb) {
   const std::string full(verb.name());
   const std::size_t blank = full.find(' ');
-  if (blank == std::string::npos) return app.add_subcommand(full, std::string(verb.summary()));
+  if (blank == std::string::npos) {
+    return groups[full] = app.add_subcommand(full, std::string(verb.summary()));
+  }
   const std::string head = full.substr(0, blank);
   CLI::App*& group = groups[head];
   if (group == nullptr) {

@@ -18,15 +18,17 @@ ReadProgressLine::ReadProgressLine()
     : terminal_(isatty(STDERR_FILENO) == 1), next_(system_clock().mono() + kFirst) {}
 
 void ReadProgressLine::show(const ReadProgress& progress) {
+  show(fmt::format("reading: {} of {} files, {:.1f} GB", progress.files, progress.of_files,
+                   static_cast<double>(progress.bytes) / 1e9));
+}
+
+void ReadProgressLine::show(std::string_view text) {
   if (!terminal_) return;
   const MonoTime now = system_clock().mono();
   if (now < next_) return;
   next_ = now + kStep;
   shown_ = true;
-  const std::string line =
-      fmt::format("\r\x1b[Kreading: {} of {} files, {:.1f} GB", progress.files, progress.of_files,
-                  static_cast<double>(progress.bytes) / 1e9);
-  std::fputs(line.c_str(), stderr);
+  std::fputs(fmt::format("\r\x1b[K{}", text).c_str(), stderr);
   std::fflush(stderr);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <optional>
+#include <string_view>
 
 #include "app/explain_input.h"
 #include "base/time.h"
@@ -14,6 +14,8 @@ class ReadProgressLine {
   ReadProgressLine();
 
   void show(const ReadProgress& progress);
+  // Of other long work: what it does and how far it is, without controls.
+  void show(std::string_view text);
   // Takes the line away.
   void clear();
 

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "core/blocks/pack_manifest.h"
+#include "core/blocks/resume_state.h"
 #include "core/model/gate_record.h"
 #include "core/model/heartbeat.h"
 #include "core/model/report_json.h"
@@ -50,10 +52,16 @@ TEST(Formats, EveryExampleDecodes) {
     }
     if (start == R"({"schema":"muster.gate/1")")
       complaint = complaint_of(decode_gate_record(block));
+    if (start == R"({"schema":"muster.pack/1")") {
+      complaint = complaint_of(blocks::decode_manifest(block));
+    }
+    if (start == R"({"schema":"muster.pack_state/1")") {
+      complaint = complaint_of(blocks::decode_resume_state(block));
+    }
     if (start == R"({"schema":"muster.verdict/1")") complaint = complaint_of(decode_verdict(block));
     EXPECT_EQ(complaint, "") << block;
   }
-  EXPECT_EQ(seen.size(), 4U);
+  EXPECT_EQ(seen.size(), 6U);
 }
 
 TEST(Formats, CalibrationDecodes) {

@@ -168,6 +168,8 @@ constexpr CauseRow kTable[] = {
      "records that cannot be used (syntax, field missing, wrong type)"},
     {Cause::data_file_truncated, "data_file_truncated", kData, Severity::critical, kCritical, "",
      "a data file ends in the middle of a record or character"},
+    {Cause::data_damaged, "data_damaged", kData, Severity::critical, kCritical, "",
+     "a data set is not what was written: its hashes, sizes or counts do not agree"},
     {Cause::cache_not_shared, "cache_not_shared", kData, Severity::critical, kCritical, "",
      "an index or cache was built where other nodes cannot see it"},
     {Cause::token_id_out_of_range, "token_id_out_of_range", kData, Severity::critical, kCritical,

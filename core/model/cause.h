@@ -75,6 +75,7 @@ enum class Cause : std::uint16_t {
   gdr_disabled,
   bad_record,
   data_file_truncated,
+  data_damaged,
   cache_not_shared,
   token_id_out_of_range,
   loader_worker_crashed,

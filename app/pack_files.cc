@@ -1,0 +1,137 @@
+#include "app/pack_files.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/check.h"
+
+namespace muster {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "files are written as memory lies");
+
+enum Place : std::size_t { kBlocks, kEnds, kLoss, kHashes, kErrors };
+constexpr std::size_t kReadBytes = 1024 * 1024;
+
+template <typename T>
+std::string_view bytes_of(std::span<const T> values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<PackFiles>> PackFiles::open(WorkFolder& folder, const std::string& prefix,
+                                                   std::uint32_t block_tokens) {
+  std::unique_ptr<PackFiles> made(new PackFiles(block_tokens, prefix.empty()));
+  for (std::size_t i = 0; i < kPackFiles.size(); ++i) {
+    const std::string name(kPackFiles[i]);
+    auto file = folder.open(i == kErrors ? name : prefix + name);
+    if (!file) return file.error();
+    made->files_[i] = {std::move(*file), std::make_unique<blocks::RunningHash>()};
+  }
+  return made;
+}
+
+Status PackFiles::append(std::size_t file, std::string_view bytes) {
+  files_[file].hash->add(bytes);
+  return files_[file].file->append(bytes);
+}
+
+Status PackFiles::blocks(std::uint64_t, std::span<const std::int32_t> ids,
+                         std::span<const std::uint8_t> loss) {
+  hashes_.clear();
+  for (std::size_t at = 0; hash_blocks_ && at < ids.size(); at += block_tokens_) {
+    hashes_.push_back(blocks::hash_block(ids.subspan(at, block_tokens_)));
+  }
+  if (Status done = append(kBlocks, bytes_of(ids)); !done) return done;
+  if (Status done = append(kLoss, bytes_of(loss)); !done) return done;
+  return append(kHashes, bytes_of(std::span<const std::uint64_t>(hashes_)));
+}
+
+Status PackFiles::ends(std::span<const std::uint64_t> ends) {
+  return append(kEnds, bytes_of(ends));
+}
+Status PackFiles::error_lines(std::string_view lines) {
+  return append(kErrors, lines);
+}
+
+Status PackFiles::sync() {
+  for (One& one : files_) {
+    if (Status done = one.file->sync(); !done) return done;
+  }
+  return {};
+}
+
+std::array<PackMark::File, kPackFiles.size()> PackFiles::files() const {
+  std::array<PackMark::File, kPackFiles.size()> out;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    out[i] = {files_[i].file->bytes(), blocks::hash_text(files_[i].hash->value())};
+  }
+  return out;
+}
+
+Result<std::size_t> PackFiles::true_marks(std::span<const PackMark> marks) {
+  std::size_t good = marks.size();
+  std::string buffer;
+  for (std::size_t i = 0; i < files_.size(); ++i) {
+    blocks::RunningHash hash;
+    std::uint64_t at = 0;
+    for (std::size_t m = 0; m < good; ++m) {
+      const PackMark::File& wanted = marks[m].files[i];
+      while (at < wanted.bytes && wanted.bytes <= files_[i].file->bytes()) {
+        buffer.resize(std::min<std::uint64_t>(kReadBytes, wanted.bytes - at));
+        const auto n = files_[i].file->read(at, buffer);
+        if (!n) return n.error();
+        if (*n == 0) break;
+        hash.add(std::string_view(buffer).substr(0, *n));
+        at += *n;
+      }
+      if (at != wanted.bytes || blocks::hash_text(hash.value()) != wanted.hash) good = m;
+    }
+  }
+  return good;
+}
+
+Status PackFiles::rehash(std::size_t file, std::uint64_t bytes) {
+  One& one = files_[file];
+  one.hash = std::make_unique<blocks::RunningHash>();
+  std::string buffer;
+  for (std::uint64_t at = 0; at < bytes;) {
+    buffer.resize(std::min<std::uint64_t>(kReadBytes, bytes - at));
+    const auto n = one.file->read(at, buffer);
+    if (!n) return n.error();
+    if (*n == 0) return make_error(Errc::corrupt, "a file of the build ended while it was read");
+    one.hash->add(std::string_view(buffer).substr(0, *n));
+    at += *n;
+  }
+  return {};
+}
+
+Status PackFiles::restore(const PackMark* mark) {
+  for (std::size_t i = 0; i < files_.size(); ++i) {
+    const std::uint64_t bytes = mark == nullptr ? 0 : mark->files[i].bytes;
+    if (Status done = files_[i].file->cut(bytes); !done) return done;
+    if (Status done = rehash(i, bytes); !done) return done;
+  }
+  return {};
+}
+
+Result<std::vector<blocks::Hash128>> PackFiles::groups() {
+  std::vector<blocks::Hash128> out;
+  const std::uint64_t bytes = files_[kHashes].file->bytes();
+  std::vector<std::uint64_t> group;
+  for (std::uint64_t at = 0; at < bytes; at += group.size() * sizeof(std::uint64_t)) {
+    group.resize(
+        std::min<std::uint64_t>(blocks::kGroupBlocks, (bytes - at) / sizeof(std::uint64_t)));
+    const auto n = files_[kHashes].file->read(
+        at, {reinterpret_cast<char*>(group.data()), group.size() * sizeof(std::uint64_t)});
+    if (!n) return n.error();
+    if (*n != group.size() * sizeof(std::uint64_t)) {
+      return make_error(Errc::corrupt, "hashes.u64 ended while it was read");
+    }
+    out.push_back(blocks::hash_group(group));
+  }
+  return out;
+}
+
+}  // namespace muster
