@@ -160,7 +160,9 @@ void EncodeState::chunk(std::string_view text, std::size_t at, std::size_t count
     }
     missing_.clear();
     for (Probe& probe : probes) {
-      if (!cached(probe)) missing_.push_back(&probe);
+      if (cached(probe)) continue;
+      missing_.push_back(&probe);
+      if (probe.piece.size() <= PieceCache::kShortBytes) model_.whole_pieces.prefetch(probe.key);
     }
     if (!missing_.empty()) find_missing();
     for (const Probe& probe : probes) put_found(probe);
@@ -205,7 +207,8 @@ bool EncodeState::cached(Probe& probe) const {
 }
 
 // Whether the ids of a piece that is not where it was looked for can be told without merging.
-bool EncodeState::known(Probe& probe) const {
+bool EncodeState::known(Probe& probe,
+                        std::array<std::uint32_t, PieceCache::kShortIds>& whole) const {
   std::uint32_t id = Vocabulary::kNone;
   if (probe.piece.size() <= PieceCache::kShortBytes) {
     id = model_.whole_pieces.find(probe.key);
@@ -213,8 +216,8 @@ bool EncodeState::known(Probe& probe) const {
     id = model_.vocabulary.find(probe.piece);
   }
   if (id != Vocabulary::kNone) {
-    probe.own = {id};
-    probe.ids = probe.own.data();
+    whole = {id};
+    probe.ids = whole.data();
     probe.count = 1;
     return true;
   }
@@ -228,21 +231,18 @@ bool EncodeState::known(Probe& probe) const {
 }
 
 void EncodeState::find_missing() {
-  for (const Probe* probe : missing_) {
-    if (probe->piece.size() <= PieceCache::kShortBytes) model_.whole_pieces.prefetch(probe->key);
-  }
   merger_.clear();
   merging_.clear();
-  for (Probe* probe : missing_) {
-    if (known(*probe)) continue;
-    merger_.add(probe->piece);
-    merging_.push_back(probe);
+  for (std::size_t i = 0; i < missing_.size(); ++i) {
+    if (known(*missing_[i], whole_[i])) continue;
+    merger_.add(missing_[i]->piece);
+    merging_.push_back(missing_[i]);
   }
   merger_.run();
   for (std::size_t i = 0; i < merging_.size(); ++i) {
     const Merger::Ids ids = merger_.ids(i);
     merging_[i]->ids = ids.data;
-    merging_[i]->count = ids.count;
+    merging_[i]->count = static_cast<std::uint32_t>(ids.count);
   }
 }
 
