@@ -159,6 +159,7 @@ void EncodeState::chunk(std::string_view text, std::size_t at, std::size_t count
       at = end;
     }
     missing_.clear();
+    fresh_.clear();
     for (Probe& probe : probes) {
       if (cached(probe)) continue;
       missing_.push_back(&probe);
@@ -166,8 +167,8 @@ void EncodeState::chunk(std::string_view text, std::size_t at, std::size_t count
     }
     if (!missing_.empty()) find_missing();
     for (const Probe& probe : probes) put_found(probe);
-    // Not before, because some of the ids lie in the cache.
-    for (const Probe* probe : missing_) remember(*probe);
+    // Not before, because ids of others may lie where it is put.
+    for (const Probe* probe : fresh_) remember(*probe);
   }
 }
 
@@ -206,23 +207,16 @@ bool EncodeState::cached(Probe& probe) const {
   return true;
 }
 
-// Whether the ids of a piece that is not where it was looked for can be told without merging.
-bool EncodeState::known(Probe& probe,
-                        std::array<std::uint32_t, PieceCache::kShortIds>& whole) const {
-  std::uint32_t id = Vocabulary::kNone;
-  if (probe.piece.size() <= PieceCache::kShortBytes) {
-    id = model_.whole_pieces.find(probe.key);
-  } else if (model_.ignore_merges && probe.piece.size() <= limits::kTokenBytes) {
-    id = model_.vocabulary.find(probe.piece);
-  }
-  if (id != Vocabulary::kNone) {
-    whole = {id};
-    probe.ids = whole.data();
-    probe.count = 1;
-    return true;
-  }
+// The id of a piece that is one, as far as that can be told without merging.
+std::uint32_t EncodeState::whole_id(const Probe& probe) const {
+  if (probe.piece.size() <= PieceCache::kShortBytes) return model_.whole_pieces.find(probe.key);
+  if (!model_.ignore_merges || probe.piece.size() > limits::kTokenBytes) return Vocabulary::kNone;
+  return model_.vocabulary.find(probe.piece);
+}
+
+// Whether a short piece of many ids is in the table of the long ones.
+bool EncodeState::cached_as_long(Probe& probe) const {
   if (probe.piece.size() > PieceCache::kShortBytes) return false;
-  // A short piece of many ids.
   const auto key = PieceCache::long_key(probe.piece);
   probe.ids = cache_.find(key, PieceCache::place_of(key));
   if (probe.ids == nullptr) return false;
@@ -234,9 +228,18 @@ void EncodeState::find_missing() {
   merger_.clear();
   merging_.clear();
   for (std::size_t i = 0; i < missing_.size(); ++i) {
-    if (known(*missing_[i], whole_[i])) continue;
-    merger_.add(missing_[i]->piece);
-    merging_.push_back(missing_[i]);
+    Probe& probe = *missing_[i];
+    const std::uint32_t id = whole_id(probe);
+    if (id != Vocabulary::kNone) {
+      whole_[i] = {id};
+      probe.ids = whole_[i].data();
+      probe.count = 1;
+      fresh_.push_back(&probe);
+    } else if (!cached_as_long(probe)) {
+      merger_.add(probe.piece);
+      merging_.push_back(&probe);
+      fresh_.push_back(&probe);
+    }
   }
   merger_.run();
   for (std::size_t i = 0; i < merging_.size(); ++i) {

@@ -55,7 +55,8 @@ class EncodeState {
   void chunk(std::string_view text, std::size_t at, std::size_t count);
   void aim(Probe& probe, std::size_t readable) const;
   bool cached(Probe& probe) const;
-  bool known(Probe& probe, std::array<std::uint32_t, PieceCache::kShortIds>& whole) const;
+  std::uint32_t whole_id(const Probe& probe) const;
+  bool cached_as_long(Probe& probe) const;
   void find_missing();
   void put_found(const Probe& probe);
   void remember(const Probe& probe);
@@ -71,7 +72,7 @@ class EncodeState {
   std::array<std::uint32_t, PieceSplitter::kMost> ends_;
   static constexpr std::size_t kBatch = 256;
   std::array<Probe, kBatch> probes_;
-  std::vector<Probe*> missing_, merging_;
+  std::vector<Probe*> missing_, merging_, fresh_;
   std::array<std::array<std::uint32_t, PieceCache::kShortIds>, kBatch> whole_;
   std::array<std::uint32_t, 4096> ids_;
   std::size_t held_ = 0;  // of ids_
