@@ -71,6 +71,7 @@ std::size_t Merger::add(std::string_view piece) {
       for (; at < end; ++at) *out++ = byte_ids_[static_cast<unsigned char>(piece[at])];
     }
   }
+  for (const std::uint32_t* id = begin; id + 1 < out; ++id) merges_.prefetch(id[0], id[1]);
   const auto count = static_cast<std::size_t>(out - begin);
   lanes_.push_back({used_, count});
   used_ += (count + kRow - 1) / kRow * kRow;

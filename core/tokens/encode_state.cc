@@ -159,13 +159,16 @@ void EncodeState::chunk(std::string_view text, std::size_t at, std::size_t count
       at = end;
     }
     missing_.clear();
+    fresh_.clear();
     for (Probe& probe : probes) {
-      if (!cached(probe)) missing_.push_back(&probe);
+      if (cached(probe)) continue;
+      missing_.push_back(&probe);
+      if (probe.piece.size() <= PieceCache::kShortBytes) model_.whole_pieces.prefetch(probe.key);
     }
     if (!missing_.empty()) find_missing();
     for (const Probe& probe : probes) put_found(probe);
-    // Not before, because some of the ids lie in the cache.
-    for (const Probe* probe : missing_) remember(*probe);
+    // Not before, because ids of others may lie where it is put.
+    for (const Probe* probe : fresh_) remember(*probe);
   }
 }
 
@@ -204,22 +207,16 @@ bool EncodeState::cached(Probe& probe) const {
   return true;
 }
 
-// Whether the ids of a piece that is not where it was looked for can be told without merging.
-bool EncodeState::known(Probe& probe) const {
-  std::uint32_t id = Vocabulary::kNone;
-  if (probe.piece.size() <= PieceCache::kShortBytes) {
-    id = model_.whole_pieces.find(probe.key);
-  } else if (model_.ignore_merges && probe.piece.size() <= limits::kTokenBytes) {
-    id = model_.vocabulary.find(probe.piece);
-  }
-  if (id != Vocabulary::kNone) {
-    probe.own = {id};
-    probe.ids = probe.own.data();
-    probe.count = 1;
-    return true;
-  }
+// The id of a piece that is one, as far as that can be told without merging.
+std::uint32_t EncodeState::whole_id(const Probe& probe) const {
+  if (probe.piece.size() <= PieceCache::kShortBytes) return model_.whole_pieces.find(probe.key);
+  if (!model_.ignore_merges || probe.piece.size() > limits::kTokenBytes) return Vocabulary::kNone;
+  return model_.vocabulary.find(probe.piece);
+}
+
+// Whether a short piece of many ids is in the table of the long ones.
+bool EncodeState::cached_as_long(Probe& probe) const {
   if (probe.piece.size() > PieceCache::kShortBytes) return false;
-  // A short piece of many ids.
   const auto key = PieceCache::long_key(probe.piece);
   probe.ids = cache_.find(key, PieceCache::place_of(key));
   if (probe.ids == nullptr) return false;
@@ -228,21 +225,27 @@ bool EncodeState::known(Probe& probe) const {
 }
 
 void EncodeState::find_missing() {
-  for (const Probe* probe : missing_) {
-    if (probe->piece.size() <= PieceCache::kShortBytes) model_.whole_pieces.prefetch(probe->key);
-  }
   merger_.clear();
   merging_.clear();
-  for (Probe* probe : missing_) {
-    if (known(*probe)) continue;
-    merger_.add(probe->piece);
-    merging_.push_back(probe);
+  for (std::size_t i = 0; i < missing_.size(); ++i) {
+    Probe& probe = *missing_[i];
+    const std::uint32_t id = whole_id(probe);
+    if (id != Vocabulary::kNone) {
+      whole_[i] = {id};
+      probe.ids = whole_[i].data();
+      probe.count = 1;
+      fresh_.push_back(&probe);
+    } else if (!cached_as_long(probe)) {
+      merger_.add(probe.piece);
+      merging_.push_back(&probe);
+      fresh_.push_back(&probe);
+    }
   }
   merger_.run();
   for (std::size_t i = 0; i < merging_.size(); ++i) {
     const Merger::Ids ids = merger_.ids(i);
     merging_[i]->ids = ids.data;
-    merging_[i]->count = ids.count;
+    merging_[i]->count = static_cast<std::uint32_t>(ids.count);
   }
 }
 

@@ -37,14 +37,15 @@ class EncodeState {
   // A piece on its way to its ids.
   struct Probe {
     std::string_view piece;
-    PieceCache::ShortKey key;     // of a short one
-    PieceCache::LongKey long_key;  // of one that is longer, but not too long
-    std::size_t place = 0;        // in the table of its key
-    // In the cache, in the merger, or `own`; at least four words may be read. A count in the top byte
-    // of the first one is not of the id.
-    const std::uint32_t* ids = nullptr;
-    std::size_t count = 0;
-    std::array<std::uint32_t, PieceCache::kShortIds> own;
+    union {
+      PieceCache::ShortKey key;     // of a short one
+      PieceCache::LongKey long_key;  // of one that is longer, but not too long
+    };
+    std::uint32_t place;  // in the table of its key
+    std::uint32_t count;
+    // In the cache, in the merger or in `whole_`; at least four words may be read. A count in the top
+    // byte of the first one is not of the id.
+    const std::uint32_t* ids;
   };
 
   void raw_stretch(std::string_view utf8, ByteRange range, std::span<const ByteRange> plain);
@@ -54,7 +55,8 @@ class EncodeState {
   void chunk(std::string_view text, std::size_t at, std::size_t count);
   void aim(Probe& probe, std::size_t readable) const;
   bool cached(Probe& probe) const;
-  bool known(Probe& probe) const;
+  std::uint32_t whole_id(const Probe& probe) const;
+  bool cached_as_long(Probe& probe) const;
   void find_missing();
   void put_found(const Probe& probe);
   void remember(const Probe& probe);
@@ -68,9 +70,10 @@ class EncodeState {
   PieceSplitter splitter_;
 
   std::array<std::uint32_t, PieceSplitter::kMost> ends_;
-  static constexpr std::size_t kBatch = 128;
+  static constexpr std::size_t kBatch = 256;
   std::array<Probe, kBatch> probes_;
-  std::vector<Probe*> missing_, merging_;
+  std::vector<Probe*> missing_, merging_, fresh_;
+  std::array<std::array<std::uint32_t, PieceCache::kShortIds>, kBatch> whole_;
   std::array<std::uint32_t, 4096> ids_;
   std::size_t held_ = 0;  // of ids_
 

@@ -22,14 +22,14 @@ class PieceCache {
       : short_(kShortPairs, advice), long_(kLongEntries, advice) {}
 
   struct ShortKey {
-    std::uint64_t low = 0, high = 0;  // the bytes, zeros behind them, and their number in the last
+    std::uint64_t low, high;  // the bytes, zeros behind them, and their number in the last
   };
   struct ShortEntry {
     ShortKey key;
     std::uint32_t ids[kShortIds];  // their number in the top byte of the first
   };
   struct LongKey {
-    std::uint64_t words[4] = {};
+    std::uint64_t words[4];
   };
   struct alignas(64) LongEntry {
     LongKey key;
@@ -41,7 +41,7 @@ class PieceCache {
 
   // `size` is at most kShortBytes; `readable` bytes at `p` may be read.
   static ShortKey short_key(const char* p, std::size_t size, std::size_t readable) {
-    ShortKey key;
+    ShortKey key{};
     if (readable >= 16) {
       std::memcpy(&key, p, 16);
       key.low &= kMasks[size];
@@ -57,8 +57,8 @@ class PieceCache {
     hash = (hash ^ hash >> 32) * 0x9FB21C651E98DF25u;
     return hash ^ hash >> 29;
   }
-  static std::size_t place_of(const ShortKey& key) {
-    return static_cast<std::size_t>(hash_of(key) >> (64 - kShortBits));
+  static std::uint32_t place_of(const ShortKey& key) {
+    return static_cast<std::uint32_t>(hash_of(key) >> (64 - kShortBits));
   }
   void prefetch(std::size_t place) const { __builtin_prefetch(&short_[place]); }
 
@@ -80,17 +80,17 @@ class PieceCache {
 
   // `piece` has at most kLongBytes.
   static LongKey long_key(std::string_view piece) {
-    LongKey key;
+    LongKey key{};
     std::memcpy(&key, piece.data(), piece.size());
     key.words[3] |= static_cast<std::uint64_t>(piece.size()) << 56;
     return key;
   }
-  static std::size_t place_of(const LongKey& key) {
+  static std::uint32_t place_of(const LongKey& key) {
     std::uint64_t hash = key.words[0] * 0x9E3779B97F4A7C15u ^ key.words[1] * 0xC2B2AE3D27D4EB4Fu;
     hash = (hash ^ hash >> 32) * 0x9FB21C651E98DF25u;
     hash ^= key.words[2] * 0x165667B19E3779F9u ^ key.words[3] * 0xD6E8FEB86659FD93u;
     hash ^= hash >> 32;
-    return static_cast<std::size_t>(hash * 0x9FB21C651E98DF25u >> (64 - kLongBits));
+    return static_cast<std::uint32_t>(hash * 0x9FB21C651E98DF25u >> (64 - kLongBits));
   }
   const std::uint32_t* find(const LongKey& key, std::size_t place) const {
     const LongEntry& entry = long_[place];
