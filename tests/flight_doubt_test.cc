@@ -82,7 +82,7 @@ Dumps without_types(Dumps dumps, std::size_t ranks) {
 Dumps shifted(Dumps dumps, std::size_t rank, std::int64_t by) {
   for (FlightEntry& e : dumps[rank].entries) e.seq += by;
   for (FlightGroup& g : dumps[rank].groups) {
-    g.last_enqueued = g.last_started = g.last_completed = std::nullopt;
+    g.last_enqueued = g.last_completed = std::nullopt;
   }
   return dumps;
 }
@@ -114,7 +114,7 @@ Dumps written_earlier(Dumps dumps, std::size_t rank, std::size_t n) {
   last.retired = false;
   dump.written_at = wall_from_ns(last.created_ns + 1'000'000);
   for (FlightGroup& g : dump.groups) {
-    g.last_enqueued = g.last_started = g.last_completed = std::nullopt;
+    g.last_enqueued = g.last_completed = std::nullopt;
   }
   return dumps;
 }

@@ -62,8 +62,9 @@ class FlightReaderScratch {
 Result<FlightDump> read_flight_dump(const FlightSource& source, FlightReaderScratch& scratch);
 
 // The rank that a file name tells: the last run of digits of its last part, without endings like
-// ".json", ".gz" and ".zst". Digits of folders and of the archive around a member do not count.
-// Nothing: no digits there, or more than a rank can have.
+// ".json", ".gz" and ".zst", and without the marks of second copies (" (2)", " - Copy", ".~1~").
+// Digits of folders and of the archive around a member do not count. Nothing: no digits there, or
+// more than a rank can have.
 std::optional<std::int32_t> flight_rank_of(std::string_view name);
 
 }  // namespace muster

@@ -47,7 +47,6 @@ enum class FlightWord : std::uint32_t {
   desc,
   ranks,
   last_enqueued,
-  last_started,
   last_completed,
   record_id,
   pg_id,

@@ -353,8 +353,8 @@ Suspicion FlightJudge::judge_complete_call(std::uint32_t index) {
   bool told = true, by_retirement = false;
   for (std::size_t i = 0; i < party.ranks.size(); ++i) {
     const FlightRank& rank = *fleet_.find(party.ranks[i]);
-    by_retirement = by_retirement || rank.retirement_is_end();
     const FlightLane* lane = rank.lane(node.group);
+    by_retirement = by_retirement || lane->ends_by_retirement;
     told = told && lane->last_enqueued.has_value();
     if (inside_launch(rank, *lane, party.entry[i])) in_launch.push_back(rank.rank());
     const FlightStatus status = rank.status(party.entry[i]);
@@ -367,10 +367,10 @@ Suspicion FlightJudge::judge_complete_call(std::uint32_t index) {
     suspicion.kind = FlightVerdictKind::undecided;
     suspicion.confidence = Confidence::low;
     suspicion.why = fmt::format(
-        "{} ranks may or may not have come: their rings no longer hold it or their files are cut; "
-        "a "
-        "larger TORCH_FR_BUFFER_SIZE would tell",
-        node.unknown.size());
+        "{} ranks may or may not have come: their rings no longer hold it, their files are cut, or "
+        "written by the recorder of another back end; {} would tell",
+        node.unknown.size(),
+        fleet_.hides() ? "dumps of all back ends" : "a larger TORCH_FR_BUFFER_SIZE");
   } else if (told && !in_launch.empty() &&
              (is_minority(in_launch.size(), party.ranks.size()) || party.ranks.size() == 2) &&
              in_launch.size() < party.ranks.size()) {
