@@ -22,7 +22,7 @@ FlightDump small_dump(const std::string& version) {
   d.version = version;
   d.rank = 1;
   d.library_version = "2.27.5";
-  d.groups.push_back({"0", "default_pg", std::vector<std::int32_t>{0, 1}, 0, 7, -1, 7});
+  d.groups.push_back({"0", "default_pg", std::vector<std::int32_t>{0, 1}, 0, 7, 7});
   d.signatures.push_back({"nccl:all_reduce", {{70000}}, {{70000}}, {"Float"}, {"Float"}});
   d.frames = {{"all_reduce", "c10d.py", 300}, {"train", "train.py", 12}};
   d.stacks = {{}, {0, 1}};

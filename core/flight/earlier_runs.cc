@@ -136,13 +136,16 @@ void EarlierRuns::find_newer_processes(std::span<const FlightDump> dumps) {
     const FlightDump*& place = newest[recorder_of(dump)];
     if (place == nullptr || newest_stamp(dump) > newest_stamp(*place)) place = &dump;
   }
+  std::int64_t from = from_;
   for (const FlightDump& dump : dumps) {
     const std::int64_t stamp = newest_stamp(dump);
     if (!dump.rank || stamp == FlightEntry::kAbsent || stamp < from_) continue;
     const FlightDump* other = newest.at(recorder_of(dump));
-    if (other == &dump || !another_process(dump, *other)) continue;
-    if (!alive_at_once(dump, *other)) from_ = stamp + 1;
+    if (other == &dump) continue;
+    if (alive_at_once(dump, *other)) return;  // of two jobs: no time parts them
+    if (another_process(dump, *other)) from = std::max(from, stamp + 1);
   }
+  from_ = from;
 }
 
 void EarlierRuns::find_other_worlds(std::span<const FlightDump> dumps) {
