@@ -99,6 +99,7 @@ Dumps both_back_ends() {
   const FlightScript::Call word = {
       CallSite::checkpoint_before, "gloo:all_reduce", {1}, {1}, "Float", cpu};
   for (int step = 0; step < 4; ++step) {
+    for (const std::size_t rank : job.all()) job.cpu(rank, 500);
     job.gathers(job.all(), 2);
     job.reductions(job.all(), 2);
     job.call(step == 3 ? without(job.all(), 3) : job.all(), kMetric);
