@@ -244,7 +244,7 @@ Status Worker::pour(ByteStream& stream, SourceReader& reader) {
 }
 
 void Worker::read(const PathWalk::Item& item, const std::string& host, Gained& out) {
-  auto stream = files_.open(item.path);
+  auto stream = item.open(files_);
   if (!stream) {
     out.failure = stream.error();
     return;
