@@ -378,8 +378,8 @@ TEST(TriageCommand, WhatHasNoTimeIsLiveOnlyWhereItComesWhileWeLook) {
   folder.write("more", row);
   folder.write("dated.csv", small_csv());
   for (const auto& test : rows) {
-    const auto run =
-        run_shell("cd " + shell_word(folder.path()) + " && TZ=UTC " + kMuster + " " + test.command);
+    const auto run = run_shell("cd " + shell_word(folder.path()) + " && export TZ=UTC && { " +
+                               kMuster + " " + test.command + "; }");
     EXPECT_EQ(run.output.find("time unknown") == std::string::npos, test.live)
         << test.command << "\n"
         << run.output;
