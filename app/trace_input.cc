@@ -150,15 +150,16 @@ void Worker::log(ByteStream& stream, const Piece& piece, Gained& out) {
 // An estimate, of what grows with the input.
 std::uint64_t memory_of(const FlightDump& dump) {
   constexpr std::uint64_t kHeap = 32;  // of one allocation
+  constexpr std::uint64_t kVector = sizeof(std::vector<int>);
   std::uint64_t bytes = sizeof(dump) + dump.entries.size() * sizeof(FlightEntry);
   for (const FlightSignature& signature : dump.signatures) {
     bytes += sizeof(signature) + kHeap * (signature.input_dtypes.size() * 2 + 4) +
              kHeap * signature.output_dtypes.size() * 2;
     for (const auto* sizes : {&signature.input_sizes, &signature.output_sizes}) {
-      for (const auto& tensor : *sizes) bytes += sizeof(tensor) + kHeap + tensor.size() * 8;
+      for (const auto& tensor : *sizes) bytes += kVector + kHeap + tensor.size() * 8;
     }
   }
-  for (const FlightStack& stack : dump.stacks) bytes += sizeof(stack) + kHeap + stack.size() * 4;
+  for (const FlightStack& stack : dump.stacks) bytes += kVector + kHeap + stack.size() * 4;
   for (const FlightFrame& frame : dump.frames) {
     bytes += sizeof(frame) + frame.function.size() + frame.file.size();
   }
@@ -228,7 +229,7 @@ void Worker::document(ByteStream& rest, const Piece& piece, TraceFile kind, Gain
 }
 
 void Worker::archive(ByteStream& stream, const Piece& piece, Gained& out) {
-  const auto end = read_archive(stream, piece.source, [&](ArchiveMember member, ByteStream& body) {
+  const auto end = read_archive(stream, piece.source, [&](const ArchiveMember& member, ByteStream& body) {
     Piece inner = {piece.source + ":" + member.name, piece.taken, piece.modified, true};
     if (member.modified != WallTime{}) inner.modified = member.modified;
     // Where the archive ends inside of a member, its own notes say so.
