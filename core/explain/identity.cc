@@ -98,6 +98,7 @@ std::string Identity::name(std::string_view host) {
 }
 
 void Identity::take_fact(const SiteFact& fact) {
+  name(fact.host);  // known from now on
   if (const auto* address = std::get_if<HostAddress>(&fact.value)) {
     learn(addresses_, to_lower(address->address), name(address->host));
   } else if (const auto* place = std::get_if<RankPlace>(&fact.value)) {
