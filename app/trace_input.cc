@@ -229,12 +229,13 @@ void Worker::document(ByteStream& rest, const Piece& piece, TraceFile kind, Gain
 }
 
 void Worker::archive(ByteStream& stream, const Piece& piece, Gained& out) {
-  const auto end = read_archive(stream, piece.source, [&](const ArchiveMember& member, ByteStream& body) {
-    Piece inner = {piece.source + ":" + member.name, piece.taken, piece.modified, true};
-    if (member.modified != WallTime{}) inner.modified = member.modified;
-    // Where the archive ends inside of a member, its own notes say so.
-    std::ignore = this->piece(body, inner, out);
-  });
+  const auto end =
+      read_archive(stream, piece.source, [&](const ArchiveMember& member, ByteStream& body) {
+        Piece inner = {piece.source + ":" + member.name, piece.taken, piece.modified, true};
+        if (member.modified != WallTime{}) inner.modified = member.modified;
+        // Where the archive ends inside of a member, its own notes say so.
+        std::ignore = this->piece(body, inner, out);
+      });
   if (!end) {
     out.failure = end.error();
     return;

@@ -17,7 +17,8 @@ bool looks_like_address(std::string_view text) {
 }
 
 template <typename Key, typename Value>
-void learn(std::map<Key, Value>& map, const Key& key, const Value& value, const Value& nothing = {}) {
+void learn(std::map<Key, Value>& map, const Key& key, const Value& value,
+           const Value& nothing = {}) {
   const auto [it, added] = map.emplace(key, value);
   if (!added && it->second != value) it->second = nothing;
 }
