@@ -219,14 +219,13 @@ class Worker {
 };
 
 void Worker::archive(ByteStream& stream, const PathWalk::Item& item, Gained& out) {
-  const auto end =
-      read_archive(stream, item.path, [&](const ArchiveMember& member, ByteStream& body) {
-        const WallTime modified = member.modified == WallTime{} ? item.modified : member.modified;
-        SourceReader reader(anchors_, item.path + ":" + member.name, "", modified, out);
-        // Where the archive ends inside of a member, its own notes say so.
-        std::ignore = pour(body, reader);
-        reader.end();
-      });
+  const auto end = read_archive(stream, item.path, [&](const auto& member, ByteStream& body) {
+    const WallTime modified = member.modified == WallTime{} ? item.modified : member.modified;
+    SourceReader reader(anchors_, item.path + ":" + member.name, "", modified, out);
+    // Where the archive ends inside of a member, its own notes say so.
+    std::ignore = pour(body, reader);
+    reader.end();
+  });
   if (!end) {
     out.failure = end.error();
     return;
