@@ -219,7 +219,7 @@ class Worker {
 };
 
 void Worker::archive(ByteStream& stream, const PathWalk::Item& item, Gained& out) {
-  const auto end = read_archive(stream, item.path, [&](ArchiveMember member, ByteStream& body) {
+  const auto end = read_archive(stream, item.path, [&](const auto& member, ByteStream& body) {
     const WallTime modified = member.modified == WallTime{} ? item.modified : member.modified;
     SourceReader reader(anchors_, item.path + ":" + member.name, "", modified, out);
     // Where the archive ends inside of a member, its own notes say so.
@@ -244,7 +244,7 @@ Status Worker::pour(ByteStream& stream, SourceReader& reader) {
 }
 
 void Worker::read(const PathWalk::Item& item, const std::string& host, Gained& out) {
-  auto stream = files_.open(item.path);
+  auto stream = item.open(files_);
   if (!stream) {
     out.failure = stream.error();
     return;

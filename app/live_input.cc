@@ -27,6 +27,10 @@ class TailInput final : public LiveInput {
         files_(files),
         clock_(clock) {}
   std::string name() const override { return spec_.text; }
+  std::optional<bool> undated() const override {
+    if (!row_clock_ || !row_clock_->saw_any()) return std::nullopt;
+    return row_clock_->saw_no_time() && !grows_;
+  }
 
   Status poll(MonoTime deadline, RowTarget& target) override {
     if (rejected_) return *rejected_;
@@ -65,6 +69,7 @@ class TailInput final : public LiveInput {
   // Rotated or cut: the new file is read from its start at the next poll. Gone: blind until it is
   // back.
   Status at_end() {
+    was_at_end_ = true;
     if (spec_.path == "-") return {};
     const auto info = files_.stat(spec_.path);
     if (info && info->id == id_ && info->bytes >= taken_) return {};
@@ -97,6 +102,8 @@ class TailInput final : public LiveInput {
       progress_->feed(bytes, sink);
     } else {
       RowClock& clock = *row_clock_;
+      grows_ = grows_ || pipe_ || was_at_end_;
+      if (grows_) clock.rows_come_at(clock_.wall());
       SourceSink sink(target, clock, spec_.text, spec_.host);
       decoder_->feed(bytes, sink);
     }
@@ -139,7 +146,8 @@ class TailInput final : public LiveInput {
   std::optional<RowClock> row_clock_;
   LogClockState log_clock_;
   std::uint64_t taken_ = 0, id_ = 0;
-  bool pipe_ = false;
+  bool pipe_ = false, was_at_end_ = false;
+  bool grows_ = false;             // rows came after those that stood there at first
   std::optional<Error> rejected_;  // what it is was looked at once
 };
 
@@ -166,6 +174,7 @@ class PolledInput final : public LiveInput {
   PolledInput(std::unique_ptr<TelemetrySource> source, std::string host, Clock& clock)
       : source_(std::move(source)), name_(source_->name()), host_(std::move(host)), clock_(clock) {}
   std::string name() const override { return name_; }
+  std::optional<bool> undated() const override { return false; }
   Status poll(MonoTime deadline, RowTarget& target) override {
     RowClock clock(clock_.wall(), nullptr);
     SourceSink sink(target, clock, name_, host_);

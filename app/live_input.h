@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "app/sources.h"
@@ -16,6 +17,9 @@ class LiveInput {
   // Takes what has come since the last call. An error is what the source is blind with until a
   // later call succeeds.
   virtual Status poll(MonoTime deadline, RowTarget& target) = 0;
+  // Whether all of its rows stood there without a time before anybody looked: nobody knows when
+  // they were taken. Those that come later have come when they did. Nothing: no rows yet.
+  virtual std::optional<bool> undated() const = 0;
 };
 
 // A file that grows: telemetry or a step log, recognised once its first bytes are there. `log`:

@@ -11,7 +11,8 @@
 namespace muster {
 namespace {
 
-TriageAnswer judge(const Triage& triage, const LiveSet& sources, WallTime now, WallTime wall) {
+TriageAnswer judge(Triage& triage, const LiveSet& sources, WallTime now, WallTime wall) {
+  triage.set_times_known(!sources.undated());
   TriageAnswer answer{triage.report(now), triage.view(now)};
   if (const auto newest = triage.newest()) answer.view.behind = wall - *newest;
   for (Blind& blind : sources.blind()) answer.report.blind.push_back(std::move(blind));

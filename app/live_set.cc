@@ -103,6 +103,8 @@ Status LiveSet::read_once(const std::vector<std::string>& sources) {
     fixed_.blind.push_back({"files", read.error().context, true});
     return {};
   }
+  fixed_.telemetry = read->telemetry;
+  fixed_.undated = read->undated;
   for (Blind& blind : read->blind) fixed_.blind.push_back(std::move(blind));
   for (std::string& note : read->notes) fixed_.notes.push_back(std::move(note));
   return {};
@@ -115,6 +117,16 @@ void LiveSet::poll(MonoTime deadline) {
     const Status polled = w.input->poll(clock_.mono() + share, target_);
     w.failure = polled ? std::nullopt : std::optional(polled.error());
   }
+}
+
+bool LiveSet::undated() const {
+  bool any = fixed_.undated > 0;
+  for (const Watched& w : watched_) {
+    const std::optional<bool> undated = w.input->undated();
+    if (undated == false) return false;
+    any = any || undated.has_value();
+  }
+  return any && fixed_.undated == fixed_.telemetry;
 }
 
 std::vector<Blind> LiveSet::blind() const {

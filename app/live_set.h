@@ -36,6 +36,8 @@ class LiveSet {
   // What is not read at this moment, and what stays to be told.
   std::vector<Blind> blind() const;
   const std::vector<std::string>& notes() const { return fixed_.notes; }
+  // There are rows, and of none of them anybody knows when it was taken.
+  bool undated() const;
 
  private:
   struct Watched {

@@ -7,16 +7,16 @@
 namespace muster {
 
 void PathWalk::path(const std::string& path, int mark) {
-  if (path == "-") return add(path, mark, {});
+  if (path == "-") return add({path, mark, {}});
   const auto info = files_.stat(path);
   if (!info) {
     if (!failure) failure = info.error();
     blind.push_back({path, info.error().context, true});
     return;
   }
-  if (info->type != FileInfo::Type::folder) return add(path, mark, info->modified);
+  if (info->type != FileInfo::Type::folder) return add({path, mark, info->modified});
   folders_.walk(path, [&](const std::string& inner, const FileInfo& found) {
-    add(inner, mark, found.modified);
+    add({inner, mark, found.modified, path.ends_with('/') ? path.size() : path.size() + 1});
   });
   if (!failure) failure = folders_.failure;
 }
@@ -31,8 +31,14 @@ void PathWalk::finish() {
   }
 }
 
-void PathWalk::add(const std::string& path, int mark, WallTime modified) {
-  if (known_.insert(path).second) items.push_back({path, mark, modified});
+void PathWalk::add(Item item) {
+  if (known_.insert(item.path).second) items.push_back(std::move(item));
+}
+
+Result<std::unique_ptr<ByteStream>> PathWalk::Item::open(Files& files) const {
+  if (below == 0) return files.open(path);
+  const std::size_t folder = below > 1 ? below - 1 : below;  // "/" keeps its only byte
+  return files.open_below(path.substr(0, folder), path.substr(below));
 }
 
 }  // namespace muster

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -20,6 +22,11 @@ class PathWalk {
     std::string path;
     int mark = 0;  // of the path that led here
     WallTime modified{};
+    std::size_t below =
+        0;  // where the part of `path` begins that was found in a folder; 0: none was
+
+    // Whatever has taken its place since, no link that was found in a folder is followed.
+    Result<std::unique_ptr<ByteStream>> open(Files& files) const;
   };
 
   explicit PathWalk(Files& files) : files_(files), folders_(files, {}) {}
@@ -35,7 +42,7 @@ class PathWalk {
   std::vector<std::string> notes;
 
  private:
-  void add(const std::string& path, int mark, WallTime modified);
+  void add(Item item);
 
   Files& files_;
   FolderWalk folders_;

@@ -55,8 +55,9 @@ class Reader {
       : files_(files), options_(options), out_(out) {}
 
   // Fails where the file cannot be read at all.
-  Status read(const std::string& path) {
-    auto file = files_.open(path);
+  Status read(const PathWalk::Item& item) {
+    const std::string& path = item.path;
+    auto file = item.open(files_);
     if (!file) return file.error();
     auto stream = text_of(std::move(*file), path, [] { return false; });
     if (!stream) return stream.error();
@@ -209,7 +210,7 @@ Result<ShapeInput> read_shape_inputs(const std::vector<std::string>& paths,
   std::optional<Error> failure = walk.failure;
   std::size_t failed = 0;
   for (const PathWalk::Item& item : walk.items) {
-    const Status read = reader.read(item.path);
+    const Status read = reader.read(item);
     if (read) continue;
     ++failed;
     if (!failure) failure = read.error();

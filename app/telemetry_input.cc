@@ -17,6 +17,7 @@ std::size_t identity_of(const SeriesKey& key) {
 }  // namespace
 
 WallTime RowClock::stamp(const TelemetryRow& row) {
+  any_ = true;
   if (!row.at) {
     // Rows without any time keep their order and nothing else: durations stay zero.
     return fallback_ + Duration(++undated_);

@@ -17,6 +17,8 @@ class RowClock {
   // `fallback`: the time of rows without one (when the file was written).
   RowClock(WallTime fallback, const TimeZone* zone) : fallback_(fallback), zone_(zone) {}
   WallTime stamp(const TelemetryRow& row);
+  void rows_come_at(WallTime now) { fallback_ = now; }
+  bool saw_any() const { return any_; }
   bool saw_no_time() const { return undated_ > 0; }
   bool saw_no_zone() const { return zoneless_; }
   bool folded() const { return folded_.folded(); }
@@ -25,6 +27,7 @@ class RowClock {
   WallTime fallback_;
   const TimeZone* zone_;
   std::int64_t undated_ = 0;
+  bool any_ = false;
   bool zoneless_ = false;
   FoldedClock folded_;
   std::size_t first_ = 0;  // identity of the series that spoke first

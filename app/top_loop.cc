@@ -107,8 +107,8 @@ Result<TriageAnswer> top_loop(const TriageRequest& request, const TopOptions& op
 
 Result<std::string> top_once(const TriageRequest& request, std::size_t columns, Files& files,
                              Clock& clock, const std::stop_token& stop) {
-  const auto answer = triage_live(request, {}, files, clock, std::move(stop),
-                                  [](const TriageAnswer&) { return false; });
+  const auto answer =
+      triage_live(request, {}, files, clock, stop, [](const TriageAnswer&) { return false; });
   if (!answer) return answer.error();
   TopState state;
   state.columns = std::max<std::size_t>(columns, 40);

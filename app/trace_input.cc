@@ -31,15 +31,6 @@ namespace {
 
 enum class Taken : std::uint8_t { by_content, as_log, as_ras, as_hosts };
 
-struct Item {
-  std::string path;
-  Taken taken = Taken::by_content;
-  WallTime modified{};
-
-  explicit Item(const PathWalk::Item& item)
-      : path(item.path), taken(static_cast<Taken>(item.mark)), modified(item.modified) {}
-};
-
 // What one path gave; each is written by one worker and read after all have ended.
 struct Gained {
   std::vector<FlightDump> dumps;
@@ -78,7 +69,7 @@ struct Shared {
 class Worker {
  public:
   Worker(Files& files, Shared& shared) : files_(files), shared_(shared) {}
-  void read(const Item& item, Gained& out);
+  void read(const PathWalk::Item& item, Gained& out);
 
  private:
   // One file, or one member of an archive: then its `source` is not the item's path.
@@ -159,15 +150,16 @@ void Worker::log(ByteStream& stream, const Piece& piece, Gained& out) {
 // An estimate, of what grows with the input.
 std::uint64_t memory_of(const FlightDump& dump) {
   constexpr std::uint64_t kHeap = 32;  // of one allocation
+  constexpr std::uint64_t kVector = sizeof(std::vector<int>);
   std::uint64_t bytes = sizeof(dump) + dump.entries.size() * sizeof(FlightEntry);
   for (const FlightSignature& signature : dump.signatures) {
     bytes += sizeof(signature) + kHeap * (signature.input_dtypes.size() * 2 + 4) +
              kHeap * signature.output_dtypes.size() * 2;
     for (const auto* sizes : {&signature.input_sizes, &signature.output_sizes}) {
-      for (const auto& tensor : *sizes) bytes += sizeof(tensor) + kHeap + tensor.size() * 8;
+      for (const auto& tensor : *sizes) bytes += kVector + kHeap + tensor.size() * 8;
     }
   }
-  for (const FlightStack& stack : dump.stacks) bytes += sizeof(stack) + kHeap + stack.size() * 4;
+  for (const FlightStack& stack : dump.stacks) bytes += kVector + kHeap + stack.size() * 4;
   for (const FlightFrame& frame : dump.frames) {
     bytes += sizeof(frame) + frame.function.size() + frame.file.size();
   }
@@ -237,12 +229,13 @@ void Worker::document(ByteStream& rest, const Piece& piece, TraceFile kind, Gain
 }
 
 void Worker::archive(ByteStream& stream, const Piece& piece, Gained& out) {
-  const auto end = read_archive(stream, piece.source, [&](ArchiveMember member, ByteStream& body) {
-    Piece inner = {piece.source + ":" + member.name, piece.taken, piece.modified, true};
-    if (member.modified != WallTime{}) inner.modified = member.modified;
-    // Where the archive ends inside of a member, its own notes say so.
-    std::ignore = this->piece(body, inner, out);
-  });
+  const auto end =
+      read_archive(stream, piece.source, [&](const ArchiveMember& member, ByteStream& body) {
+        Piece inner = {piece.source + ":" + member.name, piece.taken, piece.modified, true};
+        if (member.modified != WallTime{}) inner.modified = member.modified;
+        // Where the archive ends inside of a member, its own notes say so.
+        std::ignore = this->piece(body, inner, out);
+      });
   if (!end) {
     out.failure = end.error();
     return;
@@ -294,21 +287,23 @@ Status Worker::piece(ByteStream& stream, const Piece& piece, Gained& out) {
   return {};
 }
 
-void Worker::read(const Item& item, Gained& out) {
-  auto stream = files_.open(item.path);
+void Worker::read(const PathWalk::Item& item, Gained& out) {
+  auto stream = item.open(files_);
   if (!stream) {
     out.failure = stream.error();
     return;
   }
   constexpr std::size_t kKeptBytes = 4 * 1024 * 1024;  // of the buffer, after a large document
   if (bytes_.capacity() > kKeptBytes) bytes_ = {};
-  const Status got = piece(**stream, {item.path, item.taken, item.modified, false}, out);
+  const Status got =
+      piece(**stream, {item.path, static_cast<Taken>(item.mark), item.modified, false}, out);
   if (!got) out.failure = got.error();
 }
 
 // ---- all of them -------------------------------------------------------------------------------
 
-std::vector<Gained> read_all(const std::vector<Item>& items, std::size_t threads, Files& files) {
+std::vector<Gained> read_all(const std::vector<PathWalk::Item>& items, std::size_t threads,
+                             Files& files) {
   std::vector<Gained> gained(items.size());
   std::atomic<std::size_t> next{0};
   Shared shared;
@@ -380,7 +375,7 @@ Result<TraceInput> read_trace_inputs(const std::vector<std::string>& paths,
   out.blind = std::move(walk.blind);
   out.notes = std::move(walk.notes);
 
-  const std::vector<Item> items(walk.items.begin(), walk.items.end());
+  const std::vector<PathWalk::Item>& items = walk.items;
   std::vector<Gained> gained = read_all(items, options.threads, files);
   std::optional<Error> failure = walk.failure;
   std::size_t failed = 0;

@@ -9,7 +9,6 @@
 #include "core/flight/call.h"
 #include "core/flight/flight_report.h"
 #include "core/flight/recorder_settings.h"
-#include "core/flight/timeline.h"
 #include "core/flight/verdict.h"
 
 namespace muster {
@@ -141,7 +140,9 @@ Result<TraceAnswer> trace_once(const TraceRequest& request, Files& files) {
   if (input->dumps.empty()) {
     answer_without_dumps(*input, report, request.torch_version);
   } else {
-    const FlightAnalysis analysis = analyze_flight(input->dumps, input->witnesses, input->logs > 0);
+    FlightAnalysis analysis =
+        analyze_flight(input->dumps, input->witnesses,
+                       {.logs_given = input->logs > 0, .timeline = request.timeline});
     report.findings = flight_findings(analysis, input->hosts);
     report.notes = coverage_notes(analysis);
     add_ranks_unknown(input->dumps, report);
@@ -149,9 +150,7 @@ Result<TraceAnswer> trace_once(const TraceRequest& request, Files& files) {
     add_unnumbered(input->dumps, report);
     add_size_unknown(analysis, *input, report);
     add_dump_notes(input->dumps, report.notes);
-    if (request.timeline && !analysis.verdicts.empty()) {
-      answer.timeline = flight_timeline(input->dumps, analysis.verdicts.front());
-    }
+    answer.timeline = std::move(analysis.timeline);
   }
   report.notes.insert(report.notes.end(), input->notes.begin(), input->notes.end());
   return answer;

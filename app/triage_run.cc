@@ -8,7 +8,7 @@ Result<TriageAnswer> triage_once(const TriageRequest& request, Files& files, Clo
   TriageTarget target(triage);
   auto summary = read_sources(request.sources, request.source_options, files, clock, target);
   if (!summary) return summary.error();
-  if (summary->undated == summary->telemetry && summary->undated > 0) triage.forget_times();
+  if (summary->undated == summary->telemetry && summary->undated > 0) triage.set_times_known(false);
   const WallTime now = triage.newest().value_or(clock.wall());
   TriageAnswer answer{triage.report(now), triage.view(now)};
   for (Blind& blind : summary->blind) answer.report.blind.push_back(std::move(blind));

@@ -101,6 +101,11 @@ inline constexpr std::uint64_t kFlightRunBytes = 6ull << 30;
 // Bytes from one row to the next, and of all that stands outside of them (a call over 5,000 tensors
 // is 200 kB; the members of 20 groups of 100,000 ranks are 14 MB). Garbage ends here.
 inline constexpr std::size_t kFlightRowBytes = 16 * 1024 * 1024;
+// The same before anything of a dump was seen: a row, or one of its words as a name at the top. A
+// real one has it in its first 100 bytes, a bare list of torch 2.2 behind its first row. Garbage
+// that begins like a dump is refused after this many bytes or values, in 30 ms.
+inline constexpr std::size_t kFlightHeadBytes = 1024 * 1024;
+inline constexpr std::size_t kFlightHeadValues = 128 * 1024;
 // Values of 16 bytes in so many bytes, and those that may be held at one time: rows are let go as
 // they come, unless the writer may refer to them again, as Python's does: then 100,000 rows are
 // some 7 million values.

@@ -73,11 +73,11 @@ bool contains_ignoring_case(std::string_view haystack, std::string_view needle) 
   return false;
 }
 
-std::size_t take_character(std::string_view s, std::uint32_t& code_point) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(s[i]); };
+std::size_t take_character(std::string_view text, std::uint32_t& code_point) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(0);
   std::size_t length = first < 0x80 ? 1 : first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if ((first >= 0x80 && first < 0xC2) || first > 0xF4 || length > s.size()) return 0;
+  if ((first >= 0x80 && first < 0xC2) || first > 0xF4 || length > text.size()) return 0;
   code_point = length == 1 ? first : first & (0xFFu >> (length + 1));
   for (std::size_t i = 1; i < length; ++i) {
     if ((byte(i) & 0xC0) != 0x80) return 0;

@@ -111,17 +111,15 @@ bool read_ctime(Cursor c, Fields& f) {
   c.one_of("aeouhrin");
   c.one_of("abcdefghijklmnopqrstuvwxyz");
   c.blanks();
-  for (std::size_t m = 0; m < kMonths.size(); ++m) {
-    if (!c.word(kMonths[m])) continue;
-    f.month = static_cast<int>(m) + 1;
-    c.blanks();
-    if (!c.number(1, 2, f.day)) return false;
-    c.blanks();
-    if (!read_clock(c, f)) return false;
-    c.blanks();
-    return c.number(4, 4, f.year) && c.rest().empty();
-  }
-  return false;
+  const auto month = parse_month(c.rest());
+  if (!month || !c.word(c.rest().substr(0, 3))) return false;
+  f.month = *month;
+  c.blanks();
+  if (!c.number(1, 2, f.day)) return false;
+  c.blanks();
+  if (!read_clock(c, f)) return false;
+  c.blanks();
+  return c.number(4, 4, f.year) && c.rest().empty();
 }
 
 std::optional<ParsedTime> to_time(const Fields& f) {
@@ -176,6 +174,26 @@ std::optional<ParsedTime> parse_timestamp(std::string_view text) {
   for (const auto read : {read_iso, read_clock_only, read_ctime}) {
     Fields f;
     if (read(Cursor(text), f)) return to_time(f);
+  }
+  return std::nullopt;
+}
+
+std::optional<int> parse_month(std::string_view text) {
+  for (std::size_t m = 0; m < kMonths.size(); ++m) {
+    if (text.starts_with(kMonths[m])) return static_cast<int>(m) + 1;
+  }
+  return std::nullopt;
+}
+
+std::optional<WallTime> in_year_before(WallTime written, int month, int day,
+                                       std::string_view clock) {
+  constexpr std::size_t kClockChars = 18;  // "11:28:40.118203377"
+  constexpr Duration kAhead = std::chrono::hours(48);
+  const int year = civil_of(written).year;
+  for (const int y : {year, year - 1}) {
+    const auto time = parse_timestamp(
+        fmt::format("{:04}-{:02}-{:02} {}", y, month, day, clock.substr(0, kClockChars)));
+    if (time && !time->has_zone && time->at <= written + kAhead) return time->at;
   }
   return std::nullopt;
 }

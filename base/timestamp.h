@@ -25,6 +25,16 @@ struct ParsedTime {
 // impossible dates give nothing; second 60 is read as 59.999999999.
 std::optional<ParsedTime> parse_timestamp(std::string_view text);
 
+// 1 to 12 of "Jan" to "Dec" at the front of `text`; nothing for any other.
+std::optional<int> parse_month(std::string_view text);
+
+// The moment of a stamp without a year ("Aug  1 11:28:41" of syslog, "E0801 11:28:41.118" of glog):
+// in the year that lies nearest before `written`, when the file was last written, give or take two
+// days for zones and clocks that differ. Read as if it were UTC. `clock` as in "10:00:00.5", of
+// which no more than nanoseconds count. Nothing for a date that is none.
+std::optional<WallTime> in_year_before(WallTime written, int month, int day,
+                                       std::string_view clock);
+
 // "2026-08-01T10:00:00Z", with milliseconds if `millis`.
 std::string format_rfc3339(WallTime at, bool millis = false);
 // "10:00:00"

@@ -44,6 +44,41 @@ TEST(ParseTimestamp, RejectsTheRest) {
   }
 }
 
+TEST(InYearBefore, TakesTheYearThatLiesNearestBefore) {
+  const WallTime written = parse_timestamp("2026-03-02T12:00:00Z")->at;
+  const struct {
+    int month, day;
+    const char* clock;
+    const char* rfc3339;  // empty: nothing
+  } rows[] = {
+      {0, 1, "10:00:00", ""},
+      {13, 1, "10:00:00", ""},
+      {2, 29, "10:00:00", ""},
+      {-1, 1, "10:00:00", ""},
+      {3, 0, "10:00:00", ""},
+      {3, 1, "", ""},
+      {3, 1, "10:00", ""},
+      {3, 1, "10:00:00 UTC", ""},
+      {3, 2, "12:00:00", "2026-03-02T12:00:00.000Z"},
+      {3, 4, "12:00:00", "2026-03-04T12:00:00.000Z"},
+      {3, 4, "12:00:01", "2025-03-04T12:00:01.000Z"},
+      {12, 31, "23:59:59.118203377", "2025-12-31T23:59:59.118Z"},
+      {2, 28, "10:00:00.1234567891234", "2026-02-28T10:00:00.123Z"},
+  };
+  for (const auto& row : rows) {
+    const auto at = in_year_before(written, row.month, row.day, row.clock);
+    EXPECT_EQ(at ? format_rfc3339(*at, true) : "", row.rfc3339)
+        << row.month << "-" << row.day << " " << row.clock;
+  }
+}
+
+TEST(ParseMonth, KnowsTwelve) {
+  for (const char* bad : {"", "Ja", "jan", "Foo", "anJ"}) EXPECT_FALSE(parse_month(bad)) << bad;
+  EXPECT_EQ(parse_month("Jan"), 1);
+  EXPECT_EQ(parse_month("May15"), 5);
+  EXPECT_EQ(parse_month("December"), 12);
+}
+
 TEST(FormatDuration, ReadsAtAGlance) {
   EXPECT_EQ(format_duration(seconds_to_duration(0.85)), "850 ms");
   EXPECT_EQ(format_duration(seconds_to_duration(9.94)), "9.9 s");

@@ -45,7 +45,6 @@ FlightDump dump_of(std::int32_t rank, std::int32_t ranks) {
   world.pg_id = 0;
   const std::int64_t newest = 5000 - (rank == 3 ? 1 : 0);
   world.last_enqueued = newest;
-  world.last_started = -1;
   world.last_completed = 4999;
   dump.groups.push_back(world);
   for (std::int64_t seq = newest - static_cast<std::int64_t>(kEntries) + 1; seq <= newest; ++seq) {

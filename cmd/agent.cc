@@ -62,7 +62,7 @@ class AgentVerb final : public Verb {
 
  private:
   ExitStatus serve(Console& console, const HttpServerOptions& listen, TelemetrySource& source,
-                   History* history, std::stop_token stop) const {
+                   History* history, const std::stop_token& stop) const {
     const Duration interval = seconds_to_duration(interval_s_);
     AgentPages pages(system_clock(), interval, read_self_usage);
     auto server =
@@ -77,7 +77,7 @@ class AgentVerb final : public Verb {
                                  is_loopback(listen) ? "" : ", for everyone who reaches it"));
     AgentOptions options{interval, history,
                          [&console](std::string_view problem) { console.complain(problem); }};
-    run_agent(options, source, system_clock(), pages, std::move(stop));
+    run_agent(options, source, system_clock(), pages, stop);
     return ExitStatus::ok;
   }
 

@@ -15,6 +15,12 @@
 namespace muster {
 namespace {
 
+// Set and not empty, as no-color.org has it.
+bool colour_is_unwanted() {
+  const char* const value = std::getenv("NO_COLOR");
+  return value != nullptr && *value != '\0';
+}
+
 std::size_t terminal_width() {
   winsize size{};
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
@@ -26,7 +32,7 @@ std::size_t terminal_width() {
 Console::Console(bool json)
     : json_(json),
       terminal_(isatty(STDOUT_FILENO) == 1),
-      colour_(terminal_ && std::getenv("NO_COLOR") == nullptr),
+      colour_(terminal_ && !colour_is_unwanted()),
       width_(terminal_ ? terminal_width() : 80) {}
 
 bool Console::unicode() const {

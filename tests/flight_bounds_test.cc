@@ -181,7 +181,11 @@ TEST(FlightFleet, NamesAFewDumpsThatAreLeftOutAndCountsTheRest) {
   const FlightFleet fleet(job.dumps);
   std::size_t left_out = 0;
   for (const std::string& note : fleet.notes()) left_out += note.find("left out") < note.size();
-  EXPECT_EQ(left_out, 18U);  // 16 without a rank, the count of the others, and the twins
+  EXPECT_EQ(left_out, 17U);  // 16 without a rank, and the count of the others
+  EXPECT_EQ(fleet.notes().front().find("trace_rank_0: its name holds no rank"), 0U);
+  EXPECT_EQ(fleet.notes()[16],
+            "2052 files are copies of another dump that is here, counted once (trace_rank_3 and "
+            "others)");
   EXPECT_NE(
       std::find(fleet.notes().begin(), fleet.notes().end(), "and 2037 more dumps are left out"),
       fleet.notes().end());
@@ -327,7 +331,7 @@ TEST_P(Timeline, EndsWhereNumbersEnd) {
   verdict.group = "default_pg";
   verdict.group_size = 2;
   verdict.seq = GetParam().seq;
-  const Grid grid = flight_timeline(job.dumps, verdict);
+  const Grid grid = flight_timeline(FlightFleet(job.dumps), verdict);
   EXPECT_EQ(grid.columns.size(), GetParam().numbers + 2);
   ASSERT_FALSE(grid.rows.empty());
   EXPECT_EQ(grid.rows.front().front(), "rank 1");
@@ -347,9 +351,9 @@ TEST(FlightTimeline, DrawsTheGroupThatWaits) {
   job.group("2", "tp", {2, 3});
   for (std::int32_t r = 0; r < 4; ++r) job.call(r, "all_reduce", true, 1, 0, 1);
   for (const std::int32_t r : {2, 3}) job.call(r, "all_reduce", false, 2, 0, 1);
-  const FlightAnalysis analysis = analyze_flight(job.dumps, {});
+  const FlightAnalysis analysis = analyze_flight(job.dumps, {}, {.timeline = true});
   ASSERT_FALSE(analysis.verdicts.empty());
-  const Grid grid = flight_timeline(job.dumps, analysis.verdicts.front());
+  const Grid& grid = analysis.timeline;
   ASSERT_EQ(grid.rows.size(), 1U);
   EXPECT_EQ(grid.rows.front().front(), "ranks 2-3");
 }
@@ -363,9 +367,9 @@ TEST(FlightTimeline, KnowsRanksOfWhichOnlyLogsTell) {
   }
   RankWitness witness;
   witness.rank = 7;
-  const FlightAnalysis analysis = analyze_flight(job.dumps, {&witness, 1});
+  const FlightAnalysis analysis = analyze_flight(job.dumps, {&witness, 1}, {.timeline = true});
   ASSERT_FALSE(analysis.verdicts.empty());
-  const Grid grid = flight_timeline(job.dumps, analysis.verdicts.front());
+  const Grid& grid = analysis.timeline;
   ASSERT_FALSE(grid.rows.empty());
   EXPECT_EQ(grid.rows.front().front(), "rank 7");
   EXPECT_EQ(grid.rows.front()[3], "?");

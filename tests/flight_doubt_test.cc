@@ -82,7 +82,7 @@ Dumps without_types(Dumps dumps, std::size_t ranks) {
 Dumps shifted(Dumps dumps, std::size_t rank, std::int64_t by) {
   for (FlightEntry& e : dumps[rank].entries) e.seq += by;
   for (FlightGroup& g : dumps[rank].groups) {
-    g.last_enqueued = g.last_started = g.last_completed = std::nullopt;
+    g.last_enqueued = g.last_completed = std::nullopt;
   }
   return dumps;
 }
@@ -114,9 +114,31 @@ Dumps written_earlier(Dumps dumps, std::size_t rank, std::size_t n) {
   last.retired = false;
   dump.written_at = wall_from_ns(last.created_ns + 1'000'000);
   for (FlightGroup& g : dump.groups) {
-    g.last_enqueued = g.last_started = g.last_completed = std::nullopt;
+    g.last_enqueued = g.last_completed = std::nullopt;
   }
   return dumps;
+}
+
+// Written when the oldest wait had lasted for three of its ten minutes.
+Dumps young(Dumps dumps) {
+  for (FlightDump& dump : dumps) {
+    dump.written_at = wall_from_ns(dump.entries.back().created_ns + 180'000'000'000);
+  }
+  return dumps;
+}
+
+// Ranks 6 and 7 wait in a group of their own, the others in that of all; rank 5 waits in nothing.
+Dumps one_waits_elsewhere() {
+  FlightScript job(8);
+  const std::size_t pair = job.group("1", "pair", {5, 6, 7});
+  job.gathers(job.all(), 2);
+  job.sync(job.all());
+  FlightScript::Call call = kMetric;
+  call.group = pair;
+  job.stop(5, ActionKind::stuck);
+  job.call({6, 7}, call);
+  job.call(ranks_between(0, 4), kMetric);
+  return job.run();
 }
 
 // Each sends to and receives from all others, in one batch.
@@ -254,7 +276,11 @@ INSTANTIATE_TEST_SUITE_P(
         DoubtRow{"finished_batches_among_the_unfinished",
                  [] { return unfinished_only(exchange(4)); }},
         DoubtRow{"cut_inside_a_batch", [] { return cut(nothing_done(exchange(3)), 1, 3); }},
-        DoubtRow{"several_dumps_missing", [] { return lacking(late_for_barrier(5), {1, 5}); }}),
+        DoubtRow{"dumps_of_a_host_missing", [] { return lacking(late_for_barrier(5), {4, 5}); }},
+        DoubtRow{"several_dumps_missing_before_the_time_is_out",
+                 [] { return lacking(young(late_for_barrier(5)), {1, 5}); }},
+        DoubtRow{"several_dumps_missing_and_one_wait_elsewhere",
+                 [] { return lacking(one_waits_elsewhere(), {1, 5}); }}),
     [](const auto& row) { return std::string(row.param.name); });
 
 struct StillRow {
@@ -292,6 +318,10 @@ INSTANTIATE_TEST_SUITE_P(
                     StillRow{
                         "skipped_before_a_save", skipped_before_a_save, Kind::out_of_order, {3}},
                     StillRow{"left_before_a_save", left_before_a_save, Kind::ahead_left_loop, {3}},
+                    StillRow{"several_dumps_missing_of_hosts_with_others",
+                             [] { return lacking(late_for_barrier(5), {1, 5}); },
+                             Kind::no_dump,
+                             {1, 5}},
                     StillRow{"one_dump_missing",
                              [] { return lacking(late_for_barrier(5), {5}); },
                              Kind::no_dump,
@@ -345,10 +375,61 @@ TEST(Doubt, AFailureOfAnEarlierAttemptNarrowsNothing) {
   EXPECT_EQ(named(std::chrono::hours(30)), (std::vector<std::int32_t>{1, 5}));
 }
 
+struct MissingRow {
+  const char* name;
+  WitnessKind kind;
+  std::int32_t rank;
+  std::int64_t seq_off;  // from the call in which the others wait
+  std::vector<std::int32_t> culprits;
+  Confidence confidence;
+};
+
+// Dumps of ranks 4 and 5 are missing, as those of a host may be; 5 is what the others wait for.
+TEST(Doubt, WhatLogsSayOfRanksWithoutADump) {
+  const Confidence low = Confidence::low, medium = Confidence::medium;
+  const MissingRow rows[] = {
+      {"waited_in_another_call", WitnessKind::collective_timeout, 4, -3, {4, 5}, low},
+      {"an_old_number", WitnessKind::last_enqueued, 4, 0, {4, 5}, low},
+      {"of_a_rank_that_is_here", WitnessKind::ras_missing, 3, 0, {4, 5}, low},
+      {"waited_too", WitnessKind::collective_timeout, 4, 0, {5}, medium},
+      {"not_there_by_RAS", WitnessKind::ras_missing, 5, 0, {5}, medium},
+      {"left", WitnessKind::left_script, 5, 0, {5}, medium},
+  };
+  const Dumps dumps = lacking(late_for_barrier(5), {4, 5});
+  const auto before = analyze_flight(dumps, {}).verdicts.front();
+  ASSERT_TRUE(before.seq);
+  for (const MissingRow& row : rows) {
+    RankWitness witness;
+    witness.kind = row.kind;
+    witness.rank = row.rank;
+    witness.group = "default_pg";
+    witness.seq = *before.seq + row.seq_off;
+    witness.at = *before.waiting_since + std::chrono::minutes(10);
+    const FlightAnalysis analysis = analyze_flight(dumps, {&witness, 1});
+    EXPECT_EQ(analysis.verdicts.front().culprits, row.culprits) << row.name << told(analysis);
+    EXPECT_EQ(analysis.verdicts.front().confidence, row.confidence) << row.name << told(analysis);
+  }
+}
+
+TEST(Doubt, WhereAllWithoutADumpWaitedTooNobodyIsNamed) {
+  const Dumps dumps = lacking(late_for_barrier(5), {4, 5});
+  const auto before = analyze_flight(dumps, {}).verdicts.front();
+  std::vector<RankWitness> witnesses(2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    witnesses[i].kind = WitnessKind::collective_timeout;
+    witnesses[i].rank = static_cast<std::int32_t>(4 + i);
+    witnesses[i].group = "0";
+    witnesses[i].seq = before.seq;
+  }
+  const FlightAnalysis analysis = analyze_flight(dumps, witnesses);
+  EXPECT_EQ(analysis.verdicts.front().kind, Kind::undecided) << told(analysis);
+  EXPECT_TRUE(analysis.verdicts.front().culprits.empty()) << told(analysis);
+}
+
 TEST(Doubt, LogsThatWereGivenAreNotAskedFor) {
-  const Dumps dumps = lacking(late_for_barrier(5), {1, 5});
-  EXPECT_NE(told(analyze_flight(dumps, {}, false)).find("logs"), std::string::npos);
-  EXPECT_EQ(told(analyze_flight(dumps, {}, true)).find("logs"), std::string::npos);
+  const Dumps dumps = lacking(late_for_barrier(5), {4, 5});
+  EXPECT_NE(told(analyze_flight(dumps, {})).find("logs"), std::string::npos);
+  EXPECT_EQ(told(analyze_flight(dumps, {}, {.logs_given = true})).find("logs"), std::string::npos);
 }
 
 TEST(Doubt, OneBatchIsPostedAtOnce) {

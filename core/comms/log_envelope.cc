@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "base/timestamp.h"
 #include "core/comms/scan.h"
@@ -115,33 +114,13 @@ bool take_stamp(std::string_view& text, LogEnvelope& out) {
   return true;
 }
 
-// The moment of a month, day and time of day in the year that lies nearest before `written`.
-std::optional<WallTime> dated(std::int64_t month, std::int64_t day, std::string_view clock,
-                              WallTime written) {
-  const std::string now = format_rfc3339(written);
-  const auto year = parse_int(std::string_view(now).substr(0, 4));
-  if (!year) return std::nullopt;
-  constexpr Duration kAhead = std::chrono::hours(48);  // zones, and clocks that differ
-  for (const std::int64_t y : {*year, *year - 1}) {
-    const auto time =
-        parse_timestamp(fmt::format("{:04}-{:02}-{:02} {}", y, month, day, clock.substr(0, 18)));
-    if (time && time->at <= written + kAhead) return time->at;
-  }
-  return std::nullopt;
-}
-
-constexpr std::array<std::string_view, 12> kMonths = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                                      "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-
 // "Aug  1 11:28:41 n3 python[1234]: "
 bool take_syslog(std::string_view& text, LogEnvelope& out, WallTime written) {
   std::string_view rest = text;
-  std::int64_t month = 0;
-  for (std::size_t i = 0; i < kMonths.size(); ++i) {
-    if (take(rest, kMonths[i])) month = static_cast<std::int64_t>(i) + 1;
-    if (month != 0) break;
-  }
-  if (month == 0 || !take(rest, " ")) return false;
+  const auto month = parse_month(rest);
+  if (!month) return false;
+  rest.remove_prefix(3);
+  if (!take(rest, " ")) return false;
   skip_blanks(rest);
   const auto day = take_int(rest);
   if (!day || *day < 1 || *day > 31 || !take(rest, " ")) return false;
@@ -153,7 +132,7 @@ bool take_syslog(std::string_view& text, LogEnvelope& out, WallTime written) {
   if (colon == std::string_view::npos || rest.substr(0, colon).find(' ') != std::string_view::npos)
     return false;
   out.host = std::string(*host);
-  out.at = dated(month, *day, *clock, written);
+  out.at = in_year_before(written, *month, static_cast<int>(*day), *clock);
   out.at_has_zone = false;
   text = rest.substr(colon + 2);
   return true;
@@ -174,7 +153,8 @@ bool take_glog(std::string_view& text, LogEnvelope& out, WallTime written) {
     if (!date || *date < 101 || *date > 1231 || !take(rest, " ")) return false;
     const auto clock = take_until(rest, " ");
     if (!clock) return false;
-    at = dated(*date / 100, *date % 100, *clock, written);
+    at = in_year_before(written, static_cast<int>(*date / 100), static_cast<int>(*date % 100),
+                        *clock);
   } else if (!bracket || !take(rest, " ")) {
     return false;
   }

@@ -9,6 +9,6 @@ namespace muster {
 // the answer (`first`) the shouts of the others are the end of the chain: what says the same on
 // many ranks is one line of it, marked as a consequence, with how often; what could be a cause and
 // is not certainly later stands "beside it".
-Finding finding_of(const Scene& scene, const Claim& claim, bool first);
+Finding finding_of(const Scene& scene, const Claim& given, bool first);
 
 }  // namespace muster

@@ -89,7 +89,7 @@ struct Pile {
   Line cascade(std::string text = "a connection broke") {
     return line("broken", Cause::undetermined, EventRole::cascade, std::move(text));
   }
-  Line context(std::string rule, std::string text = "a line") {
+  Line context(const std::string& rule, std::string text = "a line") {
     return line("progress:" + rule, Cause::undetermined, EventRole::context, std::move(text));
   }
   Line xid(int code, Cause cause, std::string pci, EventRole role = EventRole::root) {

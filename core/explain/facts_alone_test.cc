@@ -101,7 +101,7 @@ TEST(FactsAlone, MountsAndNodes) {
 }
 
 TEST(FactsAlone, Gpus) {
-  const auto state = [](std::string name, std::string value) {
+  const auto state = [](const std::string& name, const std::string& value) {
     return [=](Pile& p) {
       p.fact(GpuState{"00000000:5D:00.0", "Volatile DRAM Correctable", "9"}, "c1");
       p.fact(GpuState{"00000000:5D:00.0", name, value}, "c1");

@@ -7,12 +7,13 @@
 namespace muster {
 namespace {
 
-void lost(Pile& p, std::string host, double at, std::string pci = "0000:3b:00") {
+void lost(Pile& p, const std::string& host, double at, std::string pci = "0000:3b:00") {
   p.source = "kern." + host;
   p.xid(79, gpu_fell_off_bus, std::move(pci)).host(host).at(at);
   p.source = "job.log";
 }
-void threw(Pile& p, int rank, double at, std::string host, std::string text = "KeyError: 'x'") {
+void threw(Pile& p, int rank, double at, const std::string& host,
+           std::string text = "KeyError: 'x'") {
   p.source = "out." + host;
   p.line("exception", rank_exception, EventRole::root, std::move(text))
       .rank(rank)

@@ -17,7 +17,8 @@ bool looks_like_address(std::string_view text) {
 }
 
 template <typename Key, typename Value>
-void learn(std::map<Key, Value>& map, const Key& key, const Value& value, Value nothing = {}) {
+void learn(std::map<Key, Value>& map, const Key& key, const Value& value,
+           const Value& nothing = {}) {
   const auto [it, added] = map.emplace(key, value);
   if (!added && it->second != value) it->second = nothing;
 }
@@ -98,7 +99,7 @@ std::string Identity::name(std::string_view host) {
 }
 
 void Identity::take_fact(const SiteFact& fact) {
-  const std::string host = name(fact.host);
+  name(fact.host);  // known from now on
   if (const auto* address = std::get_if<HostAddress>(&fact.value)) {
     learn(addresses_, to_lower(address->address), name(address->host));
   } else if (const auto* place = std::get_if<RankPlace>(&fact.value)) {

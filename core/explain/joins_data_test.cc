@@ -76,7 +76,7 @@ FolderEntry entry(std::string path, char kind, std::string target = "") {
 }
 
 TEST(DataJoins, FoldersThatExist) {
-  const auto exists = [](Pile& p, std::string path) {
+  const auto exists = [](Pile& p, const std::string& path) {
     p.root(checkpoint_dir_conflict, "FileExistsError: " + path).word("path", path).rank(8).at(10);
     p.timeouts(0, 7, 1810);
   };

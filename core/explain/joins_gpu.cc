@@ -17,7 +17,7 @@ constexpr Duration kErrorsLead = std::chrono::minutes(10);
 constexpr std::uint64_t kStream = 2;
 
 std::string pci_of(const LogEvent& event) {
-  const std::string pci = pci_key(event.word("pci"));
+  std::string pci = pci_key(event.word("pci"));
   if (!pci.empty() || event.subject.kind != CulpritKind::gpu) return pci;
   const std::string_view id = event.subject.id;
   const std::size_t slash = id.rfind('/');

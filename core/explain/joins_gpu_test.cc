@@ -73,14 +73,14 @@ TEST(GpuJoins, GpusThatAreLost) {
   });
 }
 
-void lost_on(Pile& p, std::string host, std::string gpu) {
+void lost_on(Pile& p, const std::string& host, std::string gpu) {
   p.source = "kern." + host;
   p.line("no_handle", gpu_fell_off_bus, EventRole::confirmation)
       .word("pci", std::move(gpu))
       .host(host)
       .at(5000);
 }
-void port_errors_on(Pile& p, std::string host, double at) {
+void port_errors_on(Pile& p, const std::string& host, double at) {
   p.source = "kern." + host;
   for (int i = 0; i < 3; ++i) {
     p.line("pcie_error", undetermined, EventRole::confirmation, "AER: Corrected error")
@@ -372,7 +372,7 @@ TEST(GpuJoins, FirmwareOfSeveralHosts) {
 }
 
 TEST(GpuJoins, CleaningUp) {
-  const auto end = [](Pile& p, std::string pci, std::string why = "") {
+  const auto end = [](Pile& p, std::string pci, const std::string& why = "") {
     Line line = p.xid(45, benign_cleanup_xid, std::move(pci), EventRole::benign).host("n1").at(30);
     if (!why.empty()) line.word("caused_by", why);
   };

@@ -565,7 +565,7 @@ constexpr std::size_t kDeathsOfLoop = 3;
 
 // The state an attempt began from, as its line tells it: a path, else the step.
 std::string state_of(const LogEvent& event) {
-  const std::string path = path_of(event);
+  std::string path = path_of(event);
   if (!path.empty()) return path;
   const std::string_view step = event.word("step");
   return step.empty() ? "" : "iteration " + std::string(step);

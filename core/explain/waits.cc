@@ -49,7 +49,7 @@ std::string list_ranks(const std::set<std::int32_t>& ranks) {
   for (auto it = ranks.begin(); it != ranks.end();) {
     const std::int32_t first = *it;
     std::int32_t last = first;
-    while (++it != ranks.end() && *it == last + 1) last = *it;
+    for (++it; it != ranks.end() && *it == last + 1; ++it) last = *it;
     out += out.empty() ? "" : ",";
     out += last > first ? fmt::format("{}-{}", first, last) : std::to_string(first);
   }

@@ -79,7 +79,7 @@ TEST(Waits, LogsOfEachRankTellTheSizeOfTheJob) {
 }
 
 TEST(Waits, NumbersOfRanks) {
-  const auto numbers = [](Pile& p, std::vector<int> enqueued, std::string group = "0") {
+  const auto numbers = [](Pile& p, std::vector<int> enqueued, const std::string& group = "0") {
     for (std::size_t r = 0; r < enqueued.size(); ++r) {
       p.timeout(static_cast<int>(r), 1800)
           .word("enqueued", std::to_string(enqueued[r]))
@@ -122,7 +122,7 @@ TEST(Waits, CallsThatDoNotMatch) {
   const auto calls = [](Pile& p, std::vector<std::string> ops) {
     for (std::size_t r = 0; r < ops.size(); ++r) p.timeout(static_cast<int>(r), 1800, 7, ops[r]);
   };
-  const auto sizes = [](Pile& p, std::vector<int> in, std::string op = "ALLREDUCE") {
+  const auto sizes = [](Pile& p, std::vector<int> in, const std::string& op = "ALLREDUCE") {
     for (std::size_t r = 0; r < in.size(); ++r) {
       p.timeout(static_cast<int>(r), 1800, 7, op).word("numel_in", std::to_string(in[r]));
     }

@@ -33,6 +33,8 @@ struct FlightEntry {
   FlightState state = FlightState::other;
   bool retired = false;  // the watchdog no longer tracks it
   bool is_p2p = false;
+
+  bool operator==(const FlightEntry&) const = default;
 };
 
 // What was called: name, shapes, types. The same few recur all run long, so entries share them.
@@ -63,7 +65,11 @@ struct FlightGroup {
   std::optional<std::vector<std::int32_t>> ranks;  // sorted global ranks; nothing: not told
   std::int64_t pg_id = FlightEntry::kAbsent;       // local number, joins pg_status
   // pg_status as written (may be garbage: judged by the reader of the value, not here).
-  std::optional<std::int64_t> last_enqueued, last_started, last_completed;
+  std::optional<std::int64_t> last_enqueued, last_completed;
+
+  // Gloo's recorder writes one group without a name, whose numbers are those of another group.
+  bool tells_members() const { return ranks && !ranks->empty() && !name.empty(); }
+  bool operator==(const FlightGroup&) const = default;
 };
 
 // All places that entries name are there: who makes a dump holds to it.

@@ -28,6 +28,57 @@ std::string_view base_name(std::string_view name) {
   return at == std::string_view::npos ? name : name.substr(at + 1);
 }
 
+// Takes ".json", ".gz" and the like off the end.
+bool take_ending(std::string_view& name) {
+  for (const std::string_view ending : {".json", ".gz", ".zst", ".bz2", ".lz4"}) {
+    if (!name.ends_with(ending)) continue;
+    name.remove_suffix(ending.size());
+    return true;
+  }
+  return false;
+}
+
+std::string_view without_digits(std::string_view text) {
+  while (!text.empty() && is_digit(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+// Takes off what browsers, file managers and editors put behind the name of a second copy:
+// " (2)", "(2)", " - Copy", " copy 3", " (another copy)", ".~1~". Their number is no rank.
+bool take_copy_mark(std::string_view& name) {
+  constexpr std::string_view kJoins = " _-";
+  constexpr std::string_view kCopy = "copy";
+  const auto ends_in_copy = [&](std::string_view text) {
+    return text.size() > kCopy.size() && to_lower(text.substr(text.size() - kCopy.size())) == kCopy;
+  };
+  std::string_view rest = name;
+  if (rest.ends_with(')') && rest.find('(') != std::string_view::npos) {
+    std::string_view inside = rest.substr(rest.rfind('(') + 1);
+    inside.remove_suffix(1);
+    rest = rest.substr(0, rest.rfind('('));
+    // "rank(3)" is a name of somebody's own.
+    const bool number = !inside.empty() && without_digits(inside).empty() &&
+                        (rest.ends_with(' ') || rest.find_first_of("0123456789") < rest.size());
+    if (!number && to_lower(inside) != kCopy && !ends_in_copy(inside)) return false;
+  } else if (rest.ends_with('~')) {
+    rest.remove_suffix(1);
+    if (const std::string_view numbered = without_digits(rest); numbered.ends_with(".~")) {
+      rest = numbered.substr(0, numbered.size() - 2);
+    }
+  } else {
+    std::string_view word = without_digits(rest);
+    while (word.size() < rest.size() && word.ends_with(' ')) word.remove_suffix(1);
+    if (!ends_in_copy(word)) return false;
+    word.remove_suffix(kCopy.size());
+    if (word.empty() || kJoins.find(word.back()) == std::string_view::npos) return false;
+    if (word.find_first_of("0123456789") == std::string_view::npos) return false;
+    rest = word;
+  }
+  const std::size_t end = rest.find_last_not_of(kJoins);
+  name = rest.substr(0, end == std::string_view::npos ? 0 : end + 1);
+  return true;
+}
+
 bool looks_like_json(std::string_view bytes) {
   const std::string_view head = bytes.substr(0, kHeadBytes);
   const std::size_t at = head.find_first_not_of(" \t\r\n");
@@ -103,14 +154,7 @@ FlightReaderScratch::~FlightReaderScratch() = default;
 
 std::optional<std::int32_t> flight_rank_of(std::string_view name) {
   name = base_name(name);
-  for (bool again = true; again;) {
-    again = false;
-    for (const std::string_view ending : {".json", ".gz", ".zst", ".bz2", ".lz4"}) {
-      if (!name.ends_with(ending)) continue;
-      name.remove_suffix(ending.size());
-      again = true;
-    }
-  }
+  while (take_ending(name) || take_copy_mark(name)) continue;
   while (!name.empty() && !is_digit(name.back())) name.remove_suffix(1);
   std::size_t first = name.size();
   while (first > 0 && is_digit(name[first - 1])) --first;

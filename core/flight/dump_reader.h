@@ -25,7 +25,7 @@
 // - What is too long is read up to a limit (limits::kFlight...) and is `cut_at` there. Of a ring
 //   longer than is kept the last entries stay, and the first ones are `entries_let_go`. Memory is
 //   bounded by these limits whatever the length of the file, and garbage is read no further than
-//   limits::kFlightRowBytes behind the last row.
+//   limits::kFlightRowBytes behind the last row, and kFlightHeadBytes where nothing of a dump came.
 //
 // Groups: those that the entries name, in order of appearance, joined with pg_config by name and
 // with pg_status by number; then those that only pg_config names. Where two groups of one name have
@@ -62,8 +62,9 @@ class FlightReaderScratch {
 Result<FlightDump> read_flight_dump(const FlightSource& source, FlightReaderScratch& scratch);
 
 // The rank that a file name tells: the last run of digits of its last part, without endings like
-// ".json", ".gz" and ".zst". Digits of folders and of the archive around a member do not count.
-// Nothing: no digits there, or more than a rank can have.
+// ".json", ".gz" and ".zst", and without the marks of second copies (" (2)", " - Copy", ".~1~").
+// Digits of folders and of the archive around a member do not count. Nothing: no digits there, or
+// more than a rank can have.
 std::optional<std::int32_t> flight_rank_of(std::string_view name);
 
 }  // namespace muster

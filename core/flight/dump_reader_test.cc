@@ -29,9 +29,8 @@ std::string number(std::optional<std::int64_t> value) {
 
 std::string told(const FlightGroup& group) {
   const std::string ranks = group.ranks ? fmt::format("{}", fmt::join(*group.ranks, ",")) : "-";
-  return fmt::format("{}/{}#{}[{}]{}/{}/{}", group.name, group.description, number(group.pg_id),
-                     ranks, number(group.last_enqueued), number(group.last_started),
-                     number(group.last_completed));
+  return fmt::format("{}/{}#{}[{}]{}/{}", group.name, group.description, number(group.pg_id), ranks,
+                     number(group.last_enqueued), number(group.last_completed));
 }
 
 std::string told(const FlightSignature& signature) {
@@ -97,6 +96,31 @@ const NameRow kNames[] = {
     {"2", 2},
     {"dumps7.tar.gz:job/rank_5", 5},
     {"dumps7.tar.gz:rank_5.json", 5},
+    // Second copies: their number is no rank.
+    {"dump (2)", {}},
+    {"trace (1).json", {}},
+    {"dump - Copy (3)", {}},
+    {"copy 2", 2},
+    {"nccl_copy2", 2},
+    {"rank(3)", 3},
+    {"trace_rank_5 (2)", 5},
+    {"trace_rank_5(2)", 5},
+    {"rank_5 (2) (1)", 5},
+    {"rank_5 (12).json", 5},
+    {"rank_5.json (1)", 5},
+    {"rank_5.json (1).gz", 5},
+    {"rank_5 - Copy", 5},
+    {"rank_5 - Copy (4)", 5},
+    {"rank_5 copy 2", 5},
+    {"rank_5_copy3.json", 5},
+    {"rank_5 (copy)", 5},
+    {"rank_5 (3rd copy)", 5},
+    {"rank_5~", 5},
+    {"rank_5.~7~", 5},
+    {"photocopy5", 5},
+    {"rank_5 (host 2)", 2},
+    {"rank_5)", 5},
+    {"(2)", 2},
     {"rank_2147483647", 2147483647},
     {"rank_2147483648", {}},
 };
@@ -109,7 +133,7 @@ TEST(FlightRankOf, Table) {
 
 const char* const kTold210 =
     "version=2.10 library=2.27.3 rank=1\n"
-    "0/default_pg#0[0,1]5/-1/4\n"
+    "0/default_pg#0[0,1]5/4\n"
     "id=3 seq=4 p2p=0 at=1778767126170000001 done=1778767126180000001 ms=1.5 limit=600000 2 retired"
     " group=0 nccl:all_reduce [[2, 3], [7]][\"Float\", \"Half\"] -> [[6]][\"Float\"]"
     " step@train.py:97 main@train.py:9\n"
@@ -206,40 +230,39 @@ struct FormatRow {
 
 const FormatRow kFormats[] = {
     {"list_of_torch_2_2", R"([{"seq_id": 7, "profiling_name": "nccl:x", "time_created_us": 5}])",
-     "/#-[-]-/-/-\nid=- seq=7 p2p=- at=5000 done=- ms=-1 limit=-1 3 group=0 nccl:x [][] -> [][]"},
+     "/#-[-]-/-\nid=- seq=7 p2p=- at=5000 done=- ms=-1 limit=-1 3 group=0 nccl:x [][] -> [][]"},
     {"empty_list", "[]", ""},
     {"format_1",
      R"({"version": "1.4", "entries": [{"record_id": 0, "pg_id": 2, "seq_id": 7}],
          "pg_config": {"0": [1, 0], "2": [1, 3]}})",
-     "2/#2[1,3]-/-/-\n0/#-[0,1]-/-/-\n"
+     "2/#2[1,3]-/-\n0/#-[0,1]-/-\n"
      "id=0 seq=7 p2p=- at=- done=- ms=-1 limit=-1 3 group=0  [][] -> [][]"},
     {"no_entries", R"({"version": "2.5", "pg_config": {"0": {"desc": "d", "ranks": [1]}}})",
-     "0/d#-[1]-/-/-"},
-    {"ranks_without_blanks", R"({"pg_config": {"a": {"ranks": "[3,1, 2 ,1]"}}})",
-     "a/#-[1,2,3]-/-/-"},
+     "0/d#-[1]-/-"},
+    {"ranks_without_blanks", R"({"pg_config": {"a": {"ranks": "[3,1, 2 ,1]"}}})", "a/#-[1,2,3]-/-"},
     {"ranks_not_told", R"({"pg_config": {"a": {"desc": "d", "ranks": "[]"}, "b": {}}})",
-     "a/d#-[-]-/-/-\nb/#-[-]-/-/-"},
+     "a/d#-[-]-/-\nb/#-[-]-/-"},
     {"name_of_two_groups",
      R"({"entries": [{"record_id": 0, "pg_id": 4, "process_group": ["tp", "x"]},
                      {"record_id": 1, "pg_id": 5, "process_group": ["tp", "x"]}],
          "pg_config": {"tp": {"desc": "x", "ranks": "[1, 2]"}},
          "pg_status": {"4": {"last_enqueued_collective": 1}, "9": {"last_enqueued_collective": 2},
                        "5": {"last_enqueued_collective": 76543210987654321}}})",
-     "tp/x#4[-]1/-/-\ntp/x#5[1,2]76543210987654321/-/-\n"
+     "tp/x#4[-]1/-\ntp/x#5[1,2]76543210987654321/-\n"
      "id=0 seq=- p2p=- at=- done=- ms=-1 limit=-1 3 group=0  [][] -> [][]\n"
      "id=1 seq=- p2p=- at=- done=- ms=-1 limit=-1 3 group=1  [][] -> [][]"},
     {"name_with_another_description",
      R"({"entries": [{"record_id": 0, "pg_id": 4, "process_group": ["tp", "x"]}],
          "pg_config": {"tp": {"desc": "y", "ranks": "[1, 2]"}}})",
-     "tp/x#4[-]-/-/-\ntp/y#-[1,2]-/-/-\n"
+     "tp/x#4[-]-/-\ntp/y#-[1,2]-/-\n"
      "id=0 seq=- p2p=- at=- done=- ms=-1 limit=-1 3 group=0  [][] -> [][]"},
     {"empty_sizes", R"({"entries": [{"record_id": 0, "input_sizes": [[0], []], "state": "odd"}]})",
-     "/#-[-]-/-/-\nid=0 seq=- p2p=- at=- done=- ms=-1 limit=-1 3 group=0  [[0], []][] -> [][]"},
+     "/#-[-]-/-\nid=0 seq=- p2p=- at=- done=- ms=-1 limit=-1 3 group=0  [[0], []][] -> [][]"},
     {"escaped_text", R"({"entries": [{"profiling_name": "a\"b\u00e9]}", "is_p2p": true}]})",
-     "/#-[-]-/-/-\n"
+     "/#-[-]-/-\n"
      "id=- seq=- p2p=- at=- done=- ms=-1 limit=-1 3 p2p group=0 a\"b\xc3\xa9]} [][] -> [][]"},
     {"exact_integers", R"({"entries": [{"record_id": 9007199254740993}]})",
-     "/#-[-]-/-/-\nid=9007199254740993 seq=- p2p=- at=- done=- ms=-1 limit=-1 3 group=0  [][] -> "
+     "/#-[-]-/-\nid=9007199254740993 seq=- p2p=- at=- done=- ms=-1 limit=-1 3 group=0  [][] -> "
      "[][]"},
 };
 
@@ -262,7 +285,7 @@ TEST(DumpReader, ReadsIntegerKeysOfFormat1) {
   const auto dump = read(text.end_dict().stop());
   ASSERT_TRUE(dump);
   ASSERT_EQ(dump->groups.size(), 1U);
-  EXPECT_EQ(told(dump->groups[0]), "2/#2[1,5]-/-/-");
+  EXPECT_EQ(told(dump->groups[0]), "2/#2[1,5]-/-");
 }
 
 // ---- damage ------------------------------------------------------------------------------------
@@ -318,7 +341,7 @@ TEST(DumpReader, TheLargestNumbersAreKept) {
 
 TEST(DumpReader, AFieldThatDoesNotFitIsAbsent) {
   const std::string plain =
-      "\n/#-[-]-/-/-\nid=1 seq=- p2p=- at=- done=- ms=-1 limit=-1 3 group=0  [][] -> [][]";
+      "\n/#-[-]-/-\nid=1 seq=- p2p=- at=- done=- ms=-1 limit=-1 3 group=0  [][] -> [][]";
   for (const FieldRow& row : kMisfits) {
     const auto dump = read(fmt::format(R"({{"entries": [{{"record_id": 1, {}}}]}})", row.field));
     ASSERT_TRUE(dump) << row.field;
@@ -352,7 +375,7 @@ TEST(DumpReader, ATopFieldThatDoesNotFitIsAbsent) {
         row.field));
     ASSERT_TRUE(dump) << row.field;
     EXPECT_EQ(dump->groups.size(), 1U) << row.field;
-    EXPECT_EQ(told(dump->groups[0]), "0/d#0[-]-/-/-") << row.field;
+    EXPECT_EQ(told(dump->groups[0]), "0/d#0[-]-/-") << row.field;
     const std::string note = row.key + ": not what it should be in 1 place, left out there"s;
     EXPECT_EQ(dump->notes, std::vector<std::string>{note}) << row.field;
   }

@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include "base/limits.h"
+#include "core/flight/back_ends.h"
 
 namespace muster {
 namespace {
@@ -41,7 +44,64 @@ bool another_process(const FlightDump& older, const FlightDump& newer) {
          !same_moment(at->created_ns, newer.entries.front().created_ns);
 }
 
+// First and last time of issue in its last life; nothing where none is told.
+std::optional<std::pair<std::int64_t, std::int64_t>> issued_between(const FlightDump& dump) {
+  std::optional<std::pair<std::int64_t, std::int64_t>> span;
+  for (std::size_t i = last_life_of(dump); i < dump.entries.size(); ++i) {
+    const std::int64_t at = dump.entries[i].created_ns;
+    if (at == FlightEntry::kAbsent) continue;
+    if (!span) span = std::pair(at, at);
+    span = std::pair(std::min(span->first, at), std::max(span->second, at));
+  }
+  return span;
+}
+
+// A process may have a recorder, and with it a file, for each of its back ends.
+std::pair<std::int32_t, std::string_view> recorder_of(const FlightDump& dump) {
+  return {*dump.rank, main_back_end_of(dump)};
+}
+
 }  // namespace
+
+std::size_t last_life_of(const FlightDump& dump) {
+  std::size_t first = 0;
+  for (std::size_t i = 1; i < dump.entries.size(); ++i) {
+    const std::int64_t before = dump.entries[i - 1].record_id;
+    const std::int64_t now = dump.entries[i].record_id;
+    if (now != FlightEntry::kAbsent && before != FlightEntry::kAbsent && now < before) first = i;
+  }
+  return first;
+}
+
+bool alive_at_once(const FlightDump& a, const FlightDump& b) {
+  const auto of_a = issued_between(a), of_b = issued_between(b);
+  if (!of_a || !of_b || of_a->first > of_b->second || of_b->first > of_a->second) return false;
+  std::unordered_map<std::int64_t, const FlightEntry*> of_number;
+  for (std::size_t i = last_life_of(a); i < a.entries.size(); ++i) {
+    of_number.emplace(a.entries[i].record_id, &a.entries[i]);
+  }
+  if (of_number.contains(FlightEntry::kAbsent)) return false;
+  bool shared = false;
+  for (std::size_t i = last_life_of(b); i < b.entries.size(); ++i) {
+    const FlightEntry& entry = b.entries[i];
+    if (entry.record_id == FlightEntry::kAbsent) return false;
+    const auto at = of_number.find(entry.record_id);
+    if (at == of_number.end()) continue;
+    const bool same =
+        same_moment(at->second->created_ns, entry.created_ns) &&
+        a.signatures[at->second->signature].name == b.signatures[entry.signature].name;
+    if (!same) return true;
+    shared = true;
+  }
+  return !shared;
+}
+
+const std::vector<std::int32_t>* world_of(const FlightDump& dump) {
+  for (const FlightGroup& group : dump.groups) {
+    if (group.description == "default_pg" && group.tells_members()) return &*group.ranks;
+  }
+  return nullptr;
+}
 
 bool same_ring(const FlightDump& a, const FlightDump& b) {
   if (a.entries.empty() || b.entries.empty()) return false;
@@ -61,6 +121,7 @@ std::int64_t newest_stamp(const FlightDump& dump) {
 EarlierRuns::EarlierRuns(std::span<const FlightDump> dumps) {
   find_gap(dumps);
   find_newer_processes(dumps);
+  find_other_worlds(dumps);
   for (const FlightDump& dump : dumps) {
     if (!holds(dump)) continue;
     ++dumps_;
@@ -69,18 +130,42 @@ EarlierRuns::EarlierRuns(std::span<const FlightDump> dumps) {
 }
 
 void EarlierRuns::find_newer_processes(std::span<const FlightDump> dumps) {
-  std::map<std::int32_t, const FlightDump*> newest;  // by rank
+  std::map<std::pair<std::int32_t, std::string_view>, const FlightDump*> newest;
   for (const FlightDump& dump : dumps) {
     if (!dump.rank || newest_stamp(dump) == FlightEntry::kAbsent) continue;
-    const FlightDump*& place = newest[*dump.rank];
+    const FlightDump*& place = newest[recorder_of(dump)];
     if (place == nullptr || newest_stamp(dump) > newest_stamp(*place)) place = &dump;
   }
+  std::int64_t from = from_;
   for (const FlightDump& dump : dumps) {
     const std::int64_t stamp = newest_stamp(dump);
     if (!dump.rank || stamp == FlightEntry::kAbsent || stamp < from_) continue;
-    const FlightDump* other = newest.at(*dump.rank);
-    if (other != &dump && another_process(dump, *other)) from_ = stamp + 1;
+    const FlightDump* other = newest.at(recorder_of(dump));
+    if (other == &dump) continue;
+    if (alive_at_once(dump, *other)) return;  // of two jobs: no time parts them
+    if (another_process(dump, *other)) from = std::max(from, stamp + 1);
   }
+  from_ = from;
+}
+
+void EarlierRuns::find_other_worlds(std::span<const FlightDump> dumps) {
+  const FlightDump* newest = nullptr;
+  for (const FlightDump& dump : dumps) {
+    if (!dump.rank || world_of(dump) == nullptr) continue;
+    if (newest == nullptr || newest_stamp(dump) > newest_stamp(*newest)) newest = &dump;
+  }
+  if (newest == nullptr) return;
+  std::int64_t begin = INT64_MAX, end = FlightEntry::kAbsent;  // of its job; of the others
+  for (const FlightDump& dump : dumps) {
+    const auto span = issued_between(dump);
+    if (!dump.rank || world_of(dump) == nullptr || !span) continue;
+    if (*world_of(dump) == *world_of(*newest)) {
+      begin = std::min(begin, span->first);
+    } else {
+      end = std::max(end, newest_stamp(dump));
+    }
+  }
+  if (end != FlightEntry::kAbsent && end < begin) from_ = std::max(from_, end + 1);
 }
 
 void EarlierRuns::find_gap(std::span<const FlightDump> dumps) {
@@ -90,15 +175,15 @@ void EarlierRuns::find_gap(std::span<const FlightDump> dumps) {
     if (dump.rank && stamp != FlightEntry::kAbsent) by_time.emplace_back(stamp, &dump);
   }
   std::sort(by_time.rbegin(), by_time.rend());
-  std::set<std::int32_t> seen;
+  std::set<std::pair<std::int32_t, std::string_view>> seen;
   std::int64_t last = FlightEntry::kAbsent, gap_at = FlightEntry::kAbsent;
   for (const auto& [stamp, dump] : by_time) {
     const bool apart =
         last != FlightEntry::kAbsent && last / 2 - stamp / 2 > limits::kFlightApartNs / 2;
     if (apart && gap_at == FlightEntry::kAbsent) gap_at = last;
-    if (gap_at != FlightEntry::kAbsent && seen.contains(*dump->rank)) from_ = gap_at;
+    if (gap_at != FlightEntry::kAbsent && seen.contains(recorder_of(*dump))) from_ = gap_at;
     if (from_ != FlightEntry::kAbsent) break;
-    seen.insert(*dump->rank);
+    seen.insert(recorder_of(*dump));
     last = stamp;
   }
 }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/limits.h"
+#include "core/flight/back_ends.h"
 #include "core/flight/earlier_runs.h"
 
 namespace muster {
@@ -16,17 +17,6 @@ namespace {
 
 // A number beyond this in a file's name is no rank.
 constexpr std::int32_t kRanksMost = 1 << 16;
-
-// Where the last life of the process begins: numbers of records start again after a reset.
-std::size_t last_epoch(const FlightDump& dump) {
-  std::size_t first = 0;
-  for (std::size_t i = 1; i < dump.entries.size(); ++i) {
-    const std::int64_t before = dump.entries[i - 1].record_id;
-    const std::int64_t now = dump.entries[i].record_id;
-    if (now != FlightEntry::kAbsent && before != FlightEntry::kAbsent && now < before) first = i;
-  }
-  return first;
-}
 
 // Whether numbers of records are left out.
 bool has_gaps(const FlightDump& dump, std::size_t first) {
@@ -38,34 +28,10 @@ bool has_gaps(const FlightDump& dump, std::size_t first) {
   return false;
 }
 
-// Gloo's recorder writes one group without a name, whose numbers are those of another group.
-bool tells_members(const FlightGroup& group) {
-  return group.ranks && !group.ranks->empty() && !group.name.empty();
-}
-
-// A group in which the dump has entries although its rank is no member: the name misled us.
-const FlightGroup* group_without(const FlightDump& dump) {
-  for (const FlightEntry& entry : dump.entries) {
-    const FlightGroup& group = dump.groups[entry.group];
-    if (tells_members(group) &&
-        !std::binary_search(group.ranks->begin(), group.ranks->end(), *dump.rank)) {
-      return &group;
-    }
-  }
-  return nullptr;
-}
-
-// Of two dumps of one rank. JSON holds no stacks, and may be written a moment after its pickle.
-bool is_better(const FlightDump& dump, const FlightDump& than) {
-  if (same_ring(dump, than) && dump.frames.empty() != than.frames.empty()) {
-    return !dump.frames.empty();
-  }
-  return newest_stamp(dump) > newest_stamp(than);
-}
-
-// The description may be missing on some ranks; name and members are the group.
-std::string group_identity(const FlightGroup& group) {
-  std::string key = group.name + '\0';
+// The description may be missing on some ranks; name and members are the group, and what its calls
+// go through.
+std::string group_identity(const FlightGroup& group, std::string_view back_end) {
+  std::string key = std::string(back_end) + '\0' + group.name + '\0';
   key.append(reinterpret_cast<const char*>(group.ranks->data()),
              group.ranks->size() * sizeof(std::int32_t));
   return key;
@@ -189,6 +155,12 @@ void FlightRank::fill_lanes() {
       add_collective(lane, i);
     }
   }
+  for (FlightLane& lane : lanes_) {
+    const auto retires = [&](std::uint32_t i) { return retired_means_done(call(i).library); };
+    lane.ends_by_retirement =
+        by_process_ && (std::any_of(lane.collectives.begin(), lane.collectives.end(), retires) ||
+                        std::any_of(lane.messages.begin(), lane.messages.end(), retires));
+  }
   trim_batches();
   read_status(newest);
 }
@@ -204,7 +176,7 @@ void FlightRank::trim_batches() {
     if (batches && dump_->cut_at && !list.empty()) list.pop_back();
     // Retirement comes late and out of order; calls of one group end in their order.
     bool later_done = false;
-    for (std::size_t i = by_process_ ? list.size() : 0; i-- > 0;) {
+    for (std::size_t i = lane.ends_by_retirement ? list.size() : 0; i-- > 0;) {
       FlightStatus& status = status_[list[i]];
       later_done = later_done || status == FlightStatus::done;
       if (later_done && status == FlightStatus::pending) status = FlightStatus::done;
@@ -216,8 +188,10 @@ void FlightRank::trim_batches() {
 // compare with nothing.
 void FlightRank::read_status(const std::vector<std::uint32_t>& group_of_lane) {
   constexpr std::int64_t kGarbage = 1'000'000'000'000;
-  for (std::size_t l = 0; l < lanes_.size() && !by_process_; ++l) {
+  for (std::size_t l = 0; l < lanes_.size(); ++l) {
     FlightLane& lane = lanes_[l];
+    const bool silent = lane.collectives.empty() && lane.messages.empty();
+    if (silent ? by_process_ : lane.ends_by_retirement) continue;
     const FlightGroup& told = dump_->groups[group_of_lane[l]];
     const std::int64_t newest =
         lane.collectives.empty() ? kGarbage : entry(lane.collectives.back()).seq;
@@ -257,7 +231,7 @@ Presence FlightRank::presence(std::uint32_t group, std::int64_t seq) const {
   if (find(group, seq)) return Presence::present;
   const FlightLane* lane = this->lane(group);
   if (lane == nullptr || lane->collectives.empty()) {
-    if (dump_->cut_at) return Presence::unknown;
+    if (dump_->cut_at || hides(group)) return Presence::unknown;
     if (lane != nullptr && lane->last_enqueued) {
       return *lane->last_enqueued >= seq ? Presence::passed : Presence::absent;
     }
@@ -317,13 +291,15 @@ bool FlightRank::forgot_unfinished(const FlightLane& lane) const {
 
 FlightFleet::FlightFleet(std::span<const FlightDump> dumps,
                          std::span<const std::int32_t> heard_of) {
-  const auto chosen = choose(dumps);
+  choice_ = choose_dumps(dumps);
+  notes_ = choice_.notes;
+  const std::vector<const FlightDump*>& chosen = choice_.dumps;
   std::vector<std::vector<std::uint32_t>> local;
   number_groups(chosen, local);
   const CallRules rules = common_rules(chosen);
   std::size_t earlier_lives = 0;
   for (std::size_t i = 0; i < chosen.size(); ++i) {
-    const std::size_t first = last_epoch(*chosen[i]);
+    const std::size_t first = last_life_of(*chosen[i]);
     if (first > 0) earlier_lives += 1;
     ranks_.emplace_back(*chosen[i], first, local[i], rules);
   }
@@ -333,6 +309,7 @@ FlightFleet::FlightFleet(std::span<const FlightDump> dumps,
   }
   find_ends_by_error();
   find_missing(heard_of);
+  hide_other_back_ends();
 }
 
 // Where "retired" is all that is known, an error looks like the end, and the end may show late.
@@ -345,7 +322,7 @@ void FlightFleet::find_ends_by_error() {
     std::vector<FlightRank*> members;
     for (FlightRank& rank : ranks_) {
       const FlightLane* lane = rank.lane(id);
-      if (lane == nullptr || !rank.retirement_is_end() || rank.dump().cut_at) continue;
+      if (lane == nullptr || !lane->ends_by_retirement || rank.dump().cut_at) continue;
       if (lane->collectives.empty()) continue;
       const std::int64_t last = rank.entry(lane->collectives.back()).seq;
       least = std::min(least.value_or(last), last);
@@ -400,99 +377,124 @@ void FlightFleet::find_missing(std::span<const std::int32_t> heard_of) {
   missing_.assign(missing.begin(), missing.end());
 }
 
-std::vector<const FlightDump*> FlightFleet::choose(std::span<const FlightDump> dumps) {
-  std::size_t left_out = 0;
-  std::vector<std::string> second;
-  const auto leave_out = [&](std::string why) {
-    if (++left_out <= limits::kNotesOfLog) notes_.push_back(std::move(why));
-  };
-  std::map<std::int32_t, const FlightDump*> by_rank;
-  const EarlierRuns earlier(dumps);
-  if (const std::string note = earlier.note(); !note.empty()) notes_.push_back(note);
-  for (const FlightDump& dump : dumps) {
-    if (earlier.holds(dump)) continue;
-    if (!dump.rank) {
-      leave_out(dump.source + ": its name holds no rank; left out");
-      continue;
-    }
-    if (dump.entries.empty() && dump.cut_at) {
-      leave_out(fmt::format("{}: begun and not written; as good as none", dump.source));
-      continue;
-    }
-    if (const FlightGroup* stranger = group_without(dump)) {
-      leave_out(
-          fmt::format("{}: rank {} by its name, but it is no member of its group {}; left out",
-                      dump.source, *dump.rank, stranger->name));
-      continue;
-    }
-    const FlightDump*& place = by_rank[*dump.rank];
-    if (place == nullptr) {
-      place = &dump;
-      continue;
-    }
-    const bool better = is_better(dump, *place);
-    second.push_back((better ? place : &dump)->source);
-    if (better) place = &dump;
-  }
-  if (!second.empty()) {
-    notes_.push_back(
-        fmt::format("{} left out, of ranks with two: the newer counts, of equal ones "
-                    "the one with stacks ({}{})",
-                    second.size() == 1 ? "1 dump" : fmt::format("{} dumps", second.size()),
-                    second.front(), second.size() > 1 ? " and others" : ""));
-  }
-  if (left_out > limits::kNotesOfLog) {
-    notes_.push_back(fmt::format("and {} more dumps are left out", left_out - limits::kNotesOfLog));
-  }
-  std::vector<const FlightDump*> chosen;
-  for (const auto& [rank, dump] : by_rank) chosen.push_back(dump);
-  return chosen;
+// A group without entries in a dump is the one that others speak through: where those are several,
+// through a back end that this dump knows.
+std::string_view FlightFleet::back_end_for(const FlightGroup& group, const BackEnds& told,
+                                           const std::vector<std::string_view>& own) const {
+  const auto at = told.find(group_identity(group, {}));
+  if (at == told.end() || at->second.empty()) return {};
+  const auto known = std::find_if(at->second.begin(), at->second.end(), [&](std::string_view name) {
+    return std::find(own.begin(), own.end(), name) != own.end();
+  });
+  return known == at->second.end() ? *at->second.begin() : *known;
 }
 
 void FlightFleet::number_groups(const std::vector<const FlightDump*>& chosen,
                                 std::vector<std::vector<std::uint32_t>>& local) {
-  std::unordered_map<std::string, std::uint32_t> known;
-  std::map<std::pair<std::string, std::string>, std::vector<std::uint32_t>> by_name;
+  BackEnds told;
+  std::vector<std::vector<std::string_view>> back_ends;  // of the groups of each dump
   for (const FlightDump* dump : chosen) {
-    for (const FlightGroup& group : dump->groups) {
-      if (!tells_members(group)) continue;
+    back_ends.push_back(back_ends_of_groups(*dump));
+    for (std::size_t g = 0; g < dump->groups.size(); ++g) {
+      const std::string_view name = back_ends.back()[g];
+      if (name.empty()) continue;
+      back_ends_.insert(name);
+      if (dump->groups[g].tells_members()) told[group_identity(dump->groups[g], {})].insert(name);
+    }
+  }
+  std::unordered_map<std::string, std::uint32_t> known;
+  std::map<GroupName, std::vector<std::uint32_t>> by_name;
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    for (std::size_t g = 0; g < chosen[i]->groups.size(); ++g) {
+      const FlightGroup& group = chosen[i]->groups[g];
+      if (!group.tells_members()) continue;
+      std::string_view& back_end = back_ends[i][g];
+      if (back_end.empty()) back_end = back_end_for(group, told, back_ends[i]);
       const auto id = static_cast<std::uint32_t>(groups_.size());
-      const auto [place, added] = known.emplace(group_identity(group), id);
+      const auto [place, added] = known.emplace(group_identity(group, back_end), id);
       if (!added) {
         std::string& description = groups_[place->second].description;
         if (description.empty()) description = group.description;
         continue;
       }
-      groups_.push_back({group.name, group.description, *group.ranks, true});
+      groups_.push_back({group.name, group.description, std::string(back_end), *group.ranks, true});
       by_name[{group.name, group.description}].push_back(id);
     }
   }
   local.resize(chosen.size());
-  std::map<std::pair<std::string, std::string>, std::uint32_t> inferred;
+  std::map<std::pair<GroupName, std::string_view>, std::uint32_t> inferred;
   for (std::size_t i = 0; i < chosen.size(); ++i) {
-    for (const FlightGroup& group : chosen[i]->groups) {
-      if (tells_members(group)) {
-        local[i].push_back(known.at(group_identity(group)));
+    for (std::size_t g = 0; g < chosen[i]->groups.size(); ++g) {
+      const FlightGroup& group = chosen[i]->groups[g];
+      const std::string_view back_end = back_ends[i][g];
+      if (group.tells_members()) {
+        local[i].push_back(known.at(group_identity(group, back_end)));
         continue;
       }
       // Members are not told here: a group of this name that holds the rank, else who records it.
-      const std::pair<std::string, std::string> name(group.name, group.description);
+      const GroupName name(group.name, group.description);
       const auto& candidates = by_name[name];
       const auto holds = std::find_if(candidates.begin(), candidates.end(), [&](std::uint32_t id) {
-        const auto& ranks = groups_[id].ranks;
-        return groups_[id].members_told &&
-               std::binary_search(ranks.begin(), ranks.end(), *chosen[i]->rank);
+        const FleetGroup& other = groups_[id];
+        const bool meets = back_end.empty() || other.back_end.empty() || other.back_end == back_end;
+        return other.members_told && meets &&
+               std::binary_search(other.ranks.begin(), other.ranks.end(), *chosen[i]->rank);
       });
       if (holds != candidates.end()) {
         local[i].push_back(*holds);
         continue;
       }
       const auto [place, added] =
-          inferred.emplace(name, static_cast<std::uint32_t>(groups_.size()));
-      if (added) groups_.push_back({group.name, group.description, {}, false});
+          inferred.emplace(std::pair(name, back_end), static_cast<std::uint32_t>(groups_.size()));
+      if (added) {
+        groups_.push_back({group.name, group.description, std::string(back_end), {}, false});
+      }
       groups_[place->second].ranks.push_back(*chosen[i]->rank);
       local[i].push_back(place->second);
     }
+  }
+}
+
+// Of calls through a back end of which a dump holds nothing it says neither that they were made nor
+// that they were not.
+void FlightFleet::hide_other_back_ends() {
+  if (back_ends_.size() < 2) return;
+  std::map<std::int32_t, std::set<std::string_view>> own;  // of a rank
+  for (const FlightRank& rank : ranks_) {
+    for (const std::string_view name : back_ends_of_groups(rank.dump()))
+      own[rank.rank()].insert(name);
+  }
+  for (std::uint32_t id = 0; id < groups_.size(); ++id) {
+    const std::string& back_end = groups_[id].back_end;
+    for (const std::int32_t member : groups_[id].ranks) {
+      const auto at = std::lower_bound(
+          ranks_.begin(), ranks_.end(), member,
+          [](const FlightRank& r, std::int32_t wanted) { return r.rank() < wanted; });
+      if (at == ranks_.end() || at->rank() != member || back_end.empty()) continue;
+      if (!own[member].contains(back_end)) at->hide(id);
+    }
+  }
+  const auto partly = std::count_if(ranks_.begin(), ranks_.end(),
+                                    [](const FlightRank& rank) { return rank.hides_any(); });
+  hides_ = partly > 0;
+  std::string names;
+  for (const std::string_view name : back_ends_) {
+    names += (names.empty() ? "" : ", ") + std::string(name.substr(0, 32));
+  }
+  notes_.push_back(
+      fmt::format("calls go through several back ends ({}); those of one are not "
+                  "compared with those of another{}",
+                  names,
+                  partly == 0 ? std::string()
+                              : fmt::format(", and {} dumps tell nothing of one that "
+                                            "others tell of",
+                                            partly)));
+  // Groups of one name would look alike in the answer.
+  std::map<std::string, std::size_t> titles;
+  for (const FleetGroup& group : groups_) ++titles[group.title()];
+  for (FleetGroup& group : groups_) {
+    const bool twin = titles[group.title()] > 1 && !group.back_end.empty();
+    if (twin) group.description = fmt::format("{} of {}", group.title(), group.back_end);
   }
 }
 

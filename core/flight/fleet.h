@@ -1,14 +1,19 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "core/flight/call.h"
 #include "core/flight/dump.h"
+#include "core/flight/dump_choice.h"
 
 // All dumps of a run side by side: one numbering of ranks and groups, one meaning of "done", and
 // for each rank and group the order of what was issued. Holds views: the dumps must outlive it.
@@ -26,6 +31,7 @@ enum class FlightStatus : std::uint8_t {
 
 struct FleetGroup {
   std::string name, description;
+  std::string back_end;             // what its calls go through; empty: not told
   std::vector<std::int32_t> ranks;  // sorted
   bool members_told = false;        // false: inferred from who recorded it
 
@@ -39,6 +45,8 @@ struct FlightLane {
   std::vector<std::uint32_t> messages;     // sends and receives in the order of issue
   // From pg_status, where the numbers can be: garbage of old formats is left out.
   std::optional<std::int64_t> last_enqueued, last_completed;
+  // A back end without completion events: "retired" is the end, by error too.
+  bool ends_by_retirement = false;
 };
 
 // How a rank stands to one collective.
@@ -97,7 +105,13 @@ class FlightRank {
   std::optional<std::int64_t> age_ns(std::uint32_t index) const;
   // Whether its dump tells when a call starts on the GPU.
   bool times() const { return times_; }
-  bool retirement_is_end() const { return by_process_; }
+  // Whether the dump tells nothing of the back end of this group, and of any group.
+  bool hides(std::uint32_t group) const {
+    return std::binary_search(hidden_.begin(), hidden_.end(), group);
+  }
+  bool hides_any() const { return !hidden_.empty(); }
+  // Groups are hidden in rising order.
+  void hide(std::uint32_t group) { hidden_.push_back(group); }
   bool unfinished(std::uint32_t index) const {
     return status_[index] != FlightStatus::done && status_[index] != FlightStatus::unknown;
   }
@@ -115,8 +129,8 @@ class FlightRank {
   std::size_t first_;
   std::vector<std::uint32_t> groups_;  // of the dump -> of the fleet
   bool wrapped_ = false, filtered_ = false;
-  // A back end without completion events: "retired" is the end, by error too, and the numbers of
-  // pg_status count the works of the process, not of the group.
+  // Some calls go through a back end whose numbers in pg_status count the works of the process, not
+  // of the group.
   bool by_process_ = false;
   bool times_ = false;
   std::vector<FlightStatus> status_;
@@ -125,13 +139,14 @@ class FlightRank {
   std::vector<std::uint64_t> entry_keys_;  // of each entry
   std::vector<FlightLane> lanes_;
   std::unordered_map<std::uint32_t, std::uint32_t> lane_of_group_;
+  std::vector<std::uint32_t> hidden_;  // groups, sorted
   std::optional<std::int64_t> last_sign_ns_;
 };
 
 class FlightFleet {
  public:
-  // Dumps without a rank are left out with a note; of two of one rank the later counts. `heard_of`:
-  // ranks that others than the dumps tell of; where no dump tells the members, they are members.
+  // Of the dumps those that choose_dumps() takes. `heard_of`: ranks that others than the dumps tell
+  // of; where no dump tells the members, they are members.
   explicit FlightFleet(std::span<const FlightDump> dumps,
                        std::span<const std::int32_t> heard_of = {});
 
@@ -143,14 +158,25 @@ class FlightFleet {
   // Whether the ranks of the job are known: by members that dumps tell, or by a gap.
   bool size_told() const { return size_told_; }
   const std::vector<std::string>& notes() const { return notes_; }
+  // What shows that these are dumps of two jobs; empty: they are of one.
+  const std::string& two_jobs() const { return choice_.two_jobs; }
+  // Some dump tells nothing of a back end that others tell of.
+  bool hides() const { return hides_; }
 
  private:
-  std::vector<const FlightDump*> choose(std::span<const FlightDump> dumps);
+  using BackEnds = std::unordered_map<std::string, std::set<std::string_view>>;  // of a group
+  using GroupName = std::pair<std::string, std::string>;  // and its description
   void find_ends_by_error();
   void find_missing(std::span<const std::int32_t> heard_of);
+  void hide_other_back_ends();
+  std::string_view back_end_for(const FlightGroup& group, const BackEnds& told,
+                                const std::vector<std::string_view>& own) const;
   void number_groups(const std::vector<const FlightDump*>& chosen,
                      std::vector<std::vector<std::uint32_t>>& local);
 
+  DumpChoice choice_;
+  std::set<std::string_view> back_ends_;  // of all entries
+  bool hides_ = false;
   std::vector<FlightRank> ranks_;  // by rank
   std::vector<FleetGroup> groups_;
   std::vector<std::int32_t> missing_;

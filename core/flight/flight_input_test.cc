@@ -73,21 +73,21 @@ std::vector<EndlessRow> endless_rows() {
   const std::string more = "more than is read of one dump";
   return {
       {"zeros", pickle("}"), "\0"s, 0, "byte 3: an opcode"},
-      {"nothing_pushed", pickle("}"), "N", 0, "too many values"},
-      {"empty_tuples", pickle("}"), ")", 0, "too many values"},
-      {"lists_in_lists", pickle(""), "]", 0, "too many values"},
-      {"tuple_around_tuple", pickle("N"), "\x85", 0, "too many values"},
+      {"nothing_pushed", pickle("}"), "N", 0, "nothing of a dump so far"},
+      {"empty_tuples", pickle("}"), ")", 0, "nothing of a dump so far"},
+      {"lists_in_lists", pickle(""), "]", 0, "nothing of a dump so far"},
+      {"tuple_around_tuple", pickle("N"), "\x85", 0, "nothing of a dump so far"},
       {"marks", pickle(""), "(", 0, "nested too deep"},
-      {"protocols", pickle(""), "\x80\x02", 0, "no end of a row in 4 million"},
-      {"frames", pickle(""), "\x95\x04\0\0\0\0\0\0\0"s, 0, "no end of a row in 16 MiB"},
-      {"empty_items", pickle("}"), "(u", 0, "no end of a row in 4 million"},
-      {"put_again", pickle("Nq\0"s), "q\0"s, 0, "no end of a row in 4 million"},
-      {"pairs", pickle("}"), "NNs", 0, "too many values"},
-      {"same_string", pickle("}"), "X\x04\0\0\0abcdNs"s, 0, "too many values"},
+      {"protocols", pickle(""), "\x80\x02", 0, "nothing of a dump so far"},
+      {"frames", pickle(""), "\x95\x04\0\0\0\0\0\0\0"s, 0, "nothing of a dump so far"},
+      {"empty_items", pickle("}"), "(u", 0, "nothing of a dump so far"},
+      {"put_again", pickle("Nq\0"s), "q\0"s, 0, "nothing of a dump so far"},
+      {"pairs", pickle("}"), "NNs", 0, "nothing of a dump so far"},
+      {"same_string", pickle("}"), "X\x04\0\0\0abcdNs"s, 0, "nothing of a dump so far"},
       {"long_strings", pickle("]"), "X\0\0\x10\0"s + std::string(1 << 20, 'x') + "a", 0,
-       "no flight-recorder dump"},
+       "nothing of a dump so far"},
       {"huge_string", pickle("}\x8d\0\0\0\x40\0\0\0\0"s), "x", 0, "longer than 1 MiB"},
-      {"items_that_are_none", pickle("]("), "N", 0, "too many values"},
+      {"items_that_are_none", pickle("]("), "N", 0, "nothing of a dump so far"},
       {"empty_rows", pickle("]"), "}a", 0, "no flight-recorder dump"},
       {"code", one_row(), "R", 0, "wants to run code"},
       {"zeros_behind_a_row", one_row(), "\0"s, 1, "an opcode that no dump has"},
@@ -112,6 +112,40 @@ std::vector<EndlessRow> endless_rows() {
       {"JSON_behind_its_end", std::string(kJsonRow) + "]}", "x", 1, "after its end"},
       {"pickle_behind_its_end", one_row("eu."), "x", 1, "after its end"},
   };
+}
+
+// Nothing in it is a name or a row of a dump.
+TEST(EndlessFile, IsReadNoFurtherThanABeginWhereNothingOfADumpCame) {
+  FlightReaderScratch scratch;
+  for (const EndlessRow& row : endless_rows()) {
+    const bool named = row.head.find("entries") != std::string::npos;
+    if (named) continue;
+    Pieces rest(row.again, 1 << 20, true);
+    EXPECT_FALSE(read_flight_dump({"rank_1", row.head, &rest}, scratch)) << row.name;
+    EXPECT_LE(rest.given, limits::kFlightHeadBytes + (2U << 20)) << row.name;
+  }
+}
+
+// What begins like a dump may go on like one that never ends a row.
+TEST(EndlessFile, OfNamesOfADumpIsReadNoFurtherThanOneRow) {
+  const std::string rows = pickle("}(X\x07\0\0\0entries](}("s);
+  const std::string groups = pickle("}(X\x09\0\0\0pg_config}("s);
+  const EndlessRow table[] = {
+      {"values", rows, "N", 0, "too many values"},
+      {"puts", rows, "Nq\0"s, 0, "too many values"},
+      {"puts_again", rows + "N", "q\0"s, 0, "no end of a row in 4 million"},
+      {"frames", groups, "\x95\x04\0\0\0\0\0\0\0"s, 0, "no end of a row in 16 MiB"},
+      {"numbers", groups, "K\x01", 0, "too many values"},
+      {"JSON_groups", R"({"pg_config":{)", R"("a":{)", 0, "no flight-recorder dump"},
+  };
+  FlightReaderScratch scratch;
+  for (const EndlessRow& row : table) {
+    Pieces rest(row.again, 1 << 20, true);
+    const auto dump = read_flight_dump({"rank_1", row.head, &rest}, scratch);
+    ASSERT_FALSE(dump) << row.name;
+    EXPECT_LT(rest.given, limits::kFlightRowBytes + (4U << 20)) << row.name;
+    EXPECT_NE(dump.error().context.find(row.reason), std::string::npos) << dump.error().context;
+  }
 }
 
 TEST(EndlessFile, IsReadNoFurtherThanOneRow) {

@@ -139,6 +139,8 @@ class FlightJsonReader::Reading {
   // 0 at the end.
   char peek() const { return at_ < bytes_.size() ? bytes_[at_] : '\0'; }
   std::uint64_t place() const { return window_.offset() + at_; }
+  // Bytes that are read without the end of a row.
+  std::size_t most() const { return seen_ ? limits::kFlightRowBytes : limits::kFlightHeadBytes; }
 
   // The window begins here now.
   void look() {
@@ -150,7 +152,7 @@ class FlightJsonReader::Reading {
   bool next() {
     for (;;) {
       while (at_ < bytes_.size() && kBlank[byte(bytes_[at_])]) ++at_;
-      if (place() - row_from_ > limits::kFlightRowBytes) return damage(kEndless);
+      if (place() - row_from_ > most()) return damage(kEndless);
       if (at_ < bytes_.size()) return true;
       if (window_.ended()) return false;
       window_.advance(at_, 1);
@@ -167,8 +169,7 @@ class FlightJsonReader::Reading {
   // The next value, which begins here; false: cut or damage. `piece` holds until the next call.
   bool take(std::string_view& piece) {
     const std::uint64_t used = place() - row_from_;
-    const std::size_t most =
-        limits::kFlightRowBytes - std::min<std::uint64_t>(used, limits::kFlightRowBytes);
+    const std::size_t most = this->most() - std::min<std::uint64_t>(used, this->most());
     // Twice as much each time, so that looking again costs no more than looking.
     for (std::size_t look_at = FlightWindow::kChunkBytes;; look_at *= 2) {
       const std::string_view ahead = bytes_.substr(at_, most);
@@ -246,7 +247,10 @@ class FlightJsonReader::Reading {
     if (!row) return damage(kTooMuch);
     const auto taken = rows_.row(*row, place());
     if (taken == FlightRowSink::Taken::enough) return damage(kEnough);
-    if (taken == FlightRowSink::Taken::record) row_from_ = place();
+    if (taken == FlightRowSink::Taken::record) {
+      row_from_ = place();
+      seen_ = true;
+    }
     values_.release(mark);
     return true;
   }
@@ -260,6 +264,7 @@ class FlightJsonReader::Reading {
     const bool entries = key == flight_word_text(FlightWord::entries);
     const auto id = values_.intern(key, window_.stable());
     if (!id) return damage(kTooMuch);
+    seen_ = seen_ || is_top_word(*id);
     if (!next()) return false;
     if (peek() != ':') return damage("no colon behind a name");
     ++at_;
@@ -289,6 +294,7 @@ class FlightJsonReader::Reading {
   std::size_t at_ = 0;          // in them
   std::uint64_t row_from_ = 0;  // where the last row ended
   std::size_t members_ = 0;
+  bool seen_ = false;  // a row, or a name that dumps have at the top
   FlightDocument document_;
 };
 

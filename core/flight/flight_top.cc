@@ -177,7 +177,6 @@ class TopReader {
       if (!look() || key.kind != FlightKind::string) return;
       const auto word = static_cast<FlightWord>(key.ref);
       if (word == FlightWord::last_enqueued) read_number(word, item, group.last_enqueued);
-      if (word == FlightWord::last_started) read_number(word, item, group.last_started);
       if (word == FlightWord::last_completed) read_number(word, item, group.last_completed);
     });
   }

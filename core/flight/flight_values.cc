@@ -24,7 +24,6 @@ constexpr std::array<std::string_view, kWords> kTexts = {
     "desc",
     "ranks",
     "last_enqueued_collective",
-    "last_started_collective",
     "last_completed_collective",
     "record_id",
     "pg_id",

@@ -47,7 +47,6 @@ enum class FlightWord : std::uint32_t {
   desc,
   ranks,
   last_enqueued,
-  last_started,
   last_completed,
   record_id,
   pg_id,
@@ -77,6 +76,10 @@ enum class FlightWord : std::uint32_t {
   count,
 };
 std::string_view flight_word_text(FlightWord word);
+// Whether the id is that of a name at the top of a dump.
+inline bool is_top_word(std::uint32_t id) {
+  return id <= static_cast<std::uint32_t>(FlightWord::comm_lib_version);
+}
 
 class FlightValues {
  public:

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "base/limits.h"
 #include "core/flight/odd_call.h"
@@ -353,8 +354,8 @@ Suspicion FlightJudge::judge_complete_call(std::uint32_t index) {
   bool told = true, by_retirement = false;
   for (std::size_t i = 0; i < party.ranks.size(); ++i) {
     const FlightRank& rank = *fleet_.find(party.ranks[i]);
-    by_retirement = by_retirement || rank.retirement_is_end();
     const FlightLane* lane = rank.lane(node.group);
+    by_retirement = by_retirement || lane->ends_by_retirement;
     told = told && lane->last_enqueued.has_value();
     if (inside_launch(rank, *lane, party.entry[i])) in_launch.push_back(rank.rank());
     const FlightStatus status = rank.status(party.entry[i]);
@@ -367,10 +368,10 @@ Suspicion FlightJudge::judge_complete_call(std::uint32_t index) {
     suspicion.kind = FlightVerdictKind::undecided;
     suspicion.confidence = Confidence::low;
     suspicion.why = fmt::format(
-        "{} ranks may or may not have come: their rings no longer hold it or their files are cut; "
-        "a "
-        "larger TORCH_FR_BUFFER_SIZE would tell",
-        node.unknown.size());
+        "{} ranks may or may not have come: their rings no longer hold it, their files are cut, or "
+        "written by the recorder of another back end; {} would tell",
+        node.unknown.size(),
+        fleet_.hides() ? "dumps of all back ends" : "a larger TORCH_FR_BUFFER_SIZE");
   } else if (told && !in_launch.empty() &&
              (is_minority(in_launch.size(), party.ranks.size()) || party.ranks.size() == 2) &&
              in_launch.size() < party.ranks.size()) {
@@ -407,6 +408,37 @@ Suspicion FlightJudge::judge_complete_call(std::uint32_t index) {
   return suspicion;
 }
 
+namespace {
+
+// Whether these ranks may be all of some hosts, whose dumps were not collected: hosts hold ranks in
+// a row, as many each as divides where they begin. Hosts of one rank are not thought of.
+bool may_be_whole_hosts(const Ranks& missing) {
+  std::int32_t step = 0;
+  for (std::size_t i = 0; i < missing.size(); ++i) {
+    const bool begins = i == 0 || missing[i] != missing[i - 1] + 1;
+    const bool ends = i + 1 == missing.size() || missing[i + 1] != missing[i] + 1;
+    if (begins) step = std::gcd(step, missing[i]);
+    if (ends) step = std::gcd(step, missing[i] + 1);
+  }
+  return step != 1;
+}
+
+}  // namespace
+
+// Everybody else waits, in one and the same call, for these and nobody else; and somebody has
+// waited until the time was out, when every recorder that still runs writes its dump.
+bool FlightJudge::all_wait_for(const Ranks& missing) const {
+  if (missing != fleet_.missing() || may_be_whole_hosts(missing)) return false;
+  const auto node =
+      std::find_if(graph_.nodes().begin(), graph_.nodes().end(), [&](const WaitNode& n) {
+        return n.kind == WaitKind::collective && n.no_dump == missing && n.absent.empty() &&
+               n.unknown.empty() && n.parties.size() == 1 && n.finished == 0 &&
+               n.waiting.size() == fleet_.ranks().size();
+      });
+  return node != graph_.nodes().end() && fleet_.groups()[node->group].members_told &&
+         !evidence_.forgotten(*node) && evidence_.somebody_overdue();
+}
+
 void FlightJudge::find_missing_dumps(std::vector<Suspicion>& out) {
   Suspicion suspicion;
   for (std::uint32_t i = 0; i < graph_.nodes().size(); ++i) {
@@ -421,11 +453,15 @@ void FlightJudge::find_missing_dumps(std::vector<Suspicion>& out) {
   suspicion.kind = few ? FlightVerdictKind::no_dump : FlightVerdictKind::undecided;
   // One that is missing has died, more often than not; several were as likely not collected.
   const bool one = suspicion.culprits.size() == 1 && fleet_.missing().size() == 1;
-  suspicion.confidence = one ? Confidence::medium : Confidence::low;
+  const bool decided = one || (few && all_wait_for(suspicion.culprits));
+  suspicion.confidence = decided ? Confidence::medium : Confidence::low;
   suspicion.why = !few  ? "most dumps are missing: collect them from all hosts"
                   : one ? "dead, unreachable, or in tear-down: it left no dump"
-                        : "dead, in tear-down, or not collected: their dumps";
-  if (few && !one) {
+                  : decided
+                      ? "all others wait in one call until the time is out, and only these left "
+                        "no dump: dead or in tear-down"
+                      : "dead, in tear-down, or not collected: their dumps";
+  if (few && !decided) {
     suspicion.why += evidence_.logs_given() ? " would tell" : ", or their logs, would tell";
   }
   if (!few) suspicion.culprits.clear();

@@ -26,6 +26,7 @@ class FlightJudge {
   void find_idle_ranks(std::vector<Suspicion>& out);
   void find_complete_calls(std::vector<Suspicion>& out);
   void find_missing_dumps(std::vector<Suspicion>& out);
+  bool all_wait_for(const std::vector<std::int32_t>& missing) const;
   Suspicion judge_disagreement(std::uint32_t index);
   Suspicion judge_complete_call(std::uint32_t index);
   // What is known of a rank that waits for nothing while others wait for it.

@@ -107,7 +107,7 @@ void FlightEvidence::weigh(Suspicion& suspicion) const {
                                                 : static_cast<double>(suspicion.explained) /
                                                       static_cast<double>(graph_.waiting().size());
   if (suspicion.confidence != Confidence::high) return;
-  const bool blind = !fleet_.missing().empty();
+  const bool blind = !fleet_.missing().empty() || fleet_.hides();
   if (share < kExplainsEnough || blind) suspicion.confidence = Confidence::medium;
 }
 
@@ -125,8 +125,7 @@ const FlightEvidence::Progress& FlightEvidence::progress(std::uint32_t group) co
       if (status == FlightStatus::timed_out) furthest.timed_out = std::max(furthest.timed_out, seq);
       if (status != FlightStatus::done || !is_synchronising(rank->call(index).family)) continue;
       furthest.done = std::max(furthest.done, seq);
-      if (!rank->retirement_is_end())
-        furthest.done_by_event = std::max(furthest.done_by_event, seq);
+      if (!lane->ends_by_retirement) furthest.done_by_event = std::max(furthest.done_by_event, seq);
     }
   }
   return furthest;

@@ -44,6 +44,7 @@ Result<FlightDocument> PickleReader::read(FlightWindow& window, FlightValues& va
   window_ = &window;
   look();
   opcode_at_ = row_from_ = steps_ = 0;
+  seen_ = false;
   stack_.clear();
   memo_.clear();
   if (memo_.capacity() > kKeptValues) memo_.shrink_to_fit();
@@ -117,6 +118,10 @@ bool PickleReader::next_opcode() {
   opcode_at_ = place();
   if (opcode_at_ - row_from_ > limits::kFlightRowBytes) {
     return stop(Stop::damage, "no end of a row in 16 MiB");
+  }
+  if (!seen_ && (opcode_at_ > limits::kFlightHeadBytes || steps_ > limits::kFlightHeadValues ||
+                 stack_.size() > limits::kFlightHeadValues)) {
+    return stop(Stop::damage, "nothing of a dump so far");
   }
   return ++steps_ <= kStepsOfRow || stop(Stop::damage, "no end of a row in 4 million opcodes");
 }
@@ -315,6 +320,7 @@ bool PickleReader::push_string(std::uint64_t length) {
   if (from == nullptr) return false;
   const auto id = values_->intern({reinterpret_cast<const char*>(from), length}, window_->stable());
   if (!id) return stop(Stop::damage, "too many strings");
+  seen_ = seen_ || is_top_word(*id);
   return push({FlightKind::string, *id, 0});
 }
 
@@ -448,6 +454,7 @@ bool PickleReader::deliver(std::size_t from) {
   if (stack_.size() == from) return true;
   for (std::size_t i = from; i < stack_.size(); ++i) {
     ++rows_;
+    seen_ = true;
     const auto taken = sink_->row(stack_[i], place());
     if (taken == FlightRowSink::Taken::enough) return stop(Stop::enough, kEnough);
     if (taken == FlightRowSink::Taken::stranger) continue;

@@ -17,7 +17,8 @@
 // Damage: a file that ends in the middle, or that is garbage from some byte on, gives what was
 // complete before, and FlightDocument::cut_at. Garbage before the first complete row is an
 // Error (Errc::invalid_input), found without looking further; so is what goes on for
-// limits::kFlightRowBytes without the end of a row.
+// limits::kFlightRowBytes without the end of a row, and for limits::kFlightHeadBytes or
+// kFlightHeadValues without a row or a name that dumps have.
 
 namespace muster {
 
@@ -100,6 +101,7 @@ class PickleReader {
   std::uint64_t opcode_at_ = 0;  // place in the file
   std::uint64_t row_from_ = 0;   // where the last row ended
   std::uint64_t steps_ = 0;      // since then
+  bool seen_ = false;            // a row, or a name that dumps have at the top
   Stack stack_;
   std::vector<FlightValue> memo_;
   std::vector<std::size_t> marks_;

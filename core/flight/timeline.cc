@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "core/flight/fleet.h"
 #include "core/flight/frames.h"
 #include "core/flight/verdict_text.h"
 
@@ -77,11 +76,9 @@ std::optional<std::uint32_t> group_in_question(const FlightFleet& fleet,
 
 }  // namespace
 
-Grid flight_timeline(std::span<const FlightDump> dumps, const FlightVerdict& verdict) {
+Grid flight_timeline(const FlightFleet& fleet, const FlightVerdict& verdict) {
   Grid grid;
   if (!verdict.seq) return grid;
-  // Where no dump tells the members, those without one are known by the verdict alone.
-  const FlightFleet fleet(dumps, verdict.culprits);
   const auto id = group_in_question(fleet, verdict);
   if (!id) return grid;
   const FleetGroup& group = fleet.groups()[*id];

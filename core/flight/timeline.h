@@ -1,7 +1,6 @@
 #pragma once
 
-#include <span>
-
+#include "core/flight/fleet.h"
 #include "core/flight/verdict.h"
 #include "core/model/grid.h"
 
@@ -9,6 +8,6 @@ namespace muster {
 
 // Who was where around the collective of the verdict: one column for each number of its group,
 // ranks that did the same in one row, the culprits first. Empty where the verdict has no number.
-Grid flight_timeline(std::span<const FlightDump> dumps, const FlightVerdict& verdict);
+Grid flight_timeline(const FlightFleet& fleet, const FlightVerdict& verdict);
 
 }  // namespace muster

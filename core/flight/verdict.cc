@@ -7,12 +7,15 @@
 
 #include "base/limits.h"
 #include "base/median.h"
+#include "base/timestamp.h"
+#include "core/flight/call.h"
 #include "core/flight/failure_age.h"
 #include "core/flight/fleet.h"
 #include "core/flight/frames.h"
 #include "core/flight/judge.h"
 #include "core/flight/silent_mismatch.h"
 #include "core/flight/straggler.h"
+#include "core/flight/timeline.h"
 #include "core/flight/verdict_text.h"
 #include "core/flight/wait_graph.h"
 
@@ -115,6 +118,46 @@ bool nothing_was_issued(const FlightFleet& fleet) {
   });
 }
 
+// By how much two ranks disagree about when they did what they did together: one of them issued a
+// call after the other had seen its end. Their clocks differ so much, or they are of two jobs.
+Duration most_at_odds(const FlightFleet& fleet) {
+  struct Done {
+    const FlightRank* rank;
+    const FlightLane* lane;
+    std::int64_t seq;
+  };
+  std::int64_t most = 0;
+  const auto odds = [&](const Done& late, const Done& early, std::int64_t seq) {
+    const auto issued = late.rank->find(late.lane->group, seq);
+    const auto ended = early.rank->find(early.lane->group, seq);
+    if (!issued || !ended || early.rank->status(*ended) != FlightStatus::done) return;
+    if (!is_synchronising(early.rank->call(*ended).family)) return;
+    const std::int64_t from = late.rank->entry(*issued).created_ns;
+    const std::int64_t end = early.rank->entry(*ended).completed_seen_ns;
+    std::int64_t by = 0;
+    if (from == FlightEntry::kAbsent || end == FlightEntry::kAbsent) return;
+    if (!__builtin_sub_overflow(from, end, &by)) most = std::max(most, by);
+  };
+  std::vector<std::optional<Done>> first(fleet.groups().size());
+  for (const FlightRank& rank : fleet.ranks()) {
+    for (const FlightLane& lane : rank.lanes()) {
+      std::optional<std::int64_t> seq;
+      for (std::size_t i = lane.collectives.size(); i-- > 0 && !seq;) {
+        const bool done = rank.status(lane.collectives[i]) == FlightStatus::done;
+        if (done) seq = rank.entry(lane.collectives[i]).seq;
+      }
+      if (!seq) continue;
+      const Done own{&rank, &lane, *seq};
+      std::optional<Done>& other = first[lane.group];
+      if (!other) other = own;
+      const std::int64_t common = std::min(own.seq, other->seq);
+      odds(own, *other, common);
+      odds(*other, own, common);
+    }
+  }
+  return Duration(most);
+}
+
 // Dumps of different hours are of different runs, or of different attempts: the clocks of hosts do
 // not differ by so much. Nobody is accused out of such a mixture.
 bool of_one_time(const FlightFleet& fleet) {
@@ -126,6 +169,26 @@ bool of_one_time(const FlightFleet& fleet) {
     last = std::max(last.value_or(*sign), *sign);
   }
   return !first || *last / 2 - *first / 2 < limits::kFlightApartNs / 2;
+}
+
+// Why nobody is named for sure; empty: nothing speaks against one moment of one run.
+std::string times_apart(const FlightFleet& fleet) {
+  if (!of_one_time(fleet)) {
+    return "the dumps end more than half an hour apart: they are not of one moment of one run";
+  }
+  const Duration odds = most_at_odds(fleet);
+  if (odds <= limits::kClockSkew) return "";
+  return fmt::format(
+      "a rank issued a call {} after another had seen its end: their clocks differ so much, or "
+      "these are dumps of two jobs",
+      format_duration(odds));
+}
+
+FlightVerdict of_two_jobs(const FlightFleet& fleet) {
+  FlightVerdict verdict;
+  verdict.summary = "dumps of two jobs lie here together";
+  verdict.why = fleet.two_jobs() + "; the dumps of one job alone would tell";
+  return verdict;
 }
 
 FlightVerdict never_started(const FlightFleet& fleet) {
@@ -192,15 +255,19 @@ std::string_view flight_verdict_name(FlightVerdictKind kind) {
 }
 
 FlightAnalysis analyze_flight(std::span<const FlightDump> dumps,
-                              std::span<const RankWitness> witnesses, bool logs_given) {
+                              std::span<const RankWitness> witnesses, FlightAsked asked) {
   FlightAnalysis analysis;
-  analysis.logs_given = logs_given;
+  analysis.logs_given = asked.logs_given;
   std::vector<std::int32_t> heard_of;
   for (const RankWitness& witness : witnesses) heard_of.push_back(witness.rank);
   const FlightFleet fleet(dumps, heard_of);
   analysis.coverage = coverage_of(fleet);
   analysis.notes = fleet.notes();
   if (fleet.ranks().empty()) return analysis;
+  if (!fleet.two_jobs().empty()) {
+    analysis.verdicts.push_back(of_two_jobs(fleet));
+    return analysis;
+  }
   if (nothing_was_issued(fleet)) {
     analysis.verdicts.push_back(never_started(fleet));
     return analysis;
@@ -209,19 +276,19 @@ FlightAnalysis analyze_flight(std::span<const FlightDump> dumps,
   if (was_at_work(fleet) && !graph.waiting().empty()) {
     analysis.verdicts.push_back(written_too_early(graph.waiting().size()));
   } else {
-    const FlightEvidence evidence(fleet, graph, witnesses, logs_given);
+    const FlightEvidence evidence(fleet, graph, witnesses, asked.logs_given);
     FlightJudge judge(evidence);
     if (graph.waiting().empty() && !fleet.missing().empty()) {
-      analysis.verdicts.push_back(only_missing(fleet, witnesses, logs_given));
+      analysis.verdicts.push_back(only_missing(fleet, witnesses, asked.logs_given));
     }
     for (const Suspicion& suspicion : judge.judge()) {
       analysis.verdicts.push_back(put_into_words(suspicion, fleet, graph, witnesses));
     }
   }
-  if (!of_one_time(fleet)) {
+  const std::string apart = times_apart(fleet);
+  if (!apart.empty()) {
     for (FlightVerdict& verdict : analysis.verdicts) verdict.confidence = Confidence::low;
-    analysis.notes.push_back(
-        "the dumps end more than half an hour apart: they are not of one moment of one run");
+    analysis.notes.push_back(apart);
   }
   if (auto silent = find_silent_mismatch(fleet)) {
     // Garbage that went through says more than a wait for which nobody is named.
@@ -232,6 +299,9 @@ FlightAnalysis analyze_flight(std::span<const FlightDump> dumps,
   }
   if (analysis.verdicts.empty()) {
     if (auto straggler = find_straggler(fleet)) analysis.verdicts.push_back(std::move(*straggler));
+  }
+  if (asked.timeline && !analysis.verdicts.empty()) {
+    analysis.timeline = flight_timeline(fleet, analysis.verdicts.front());
   }
   return analysis;
 }

@@ -9,6 +9,7 @@
 
 #include "base/time.h"
 #include "core/flight/dump.h"
+#include "core/model/grid.h"
 #include "core/model/rank_witness.h"
 #include "core/model/severity.h"
 
@@ -84,12 +85,17 @@ struct FlightAnalysis {
   FlightCoverage coverage;
   std::vector<std::string> notes;
   bool logs_given = false;
+  Grid timeline;  // of the answer; without rows unless asked for
 };
 
-// Dumps in any order; two of one rank: the later one counts, and a note says so. `witnesses` may
-// be empty. `logs_given`: logs of the ranks were read, whatever they told; they are not asked for
-// again.
+struct FlightAsked {
+  bool logs_given = false;  // logs of the ranks were read, whatever they told: not asked for again
+  bool timeline = false;
+};
+
+// Dumps in any order; which of several of a rank counts: dump_choice.h. `witnesses` may be empty.
+// Where the dumps are of two jobs that ran at one time, that is the answer, and nobody is named.
 FlightAnalysis analyze_flight(std::span<const FlightDump> dumps,
-                              std::span<const RankWitness> witnesses, bool logs_given = false);
+                              std::span<const RankWitness> witnesses, FlightAsked asked = {});
 
 }  // namespace muster

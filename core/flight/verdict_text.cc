@@ -182,9 +182,57 @@ bool may_be_narrowed(FlightVerdictKind kind) {
          kind == FlightVerdictKind::comm_init;
 }
 
+void keep_once(Ranks& ranks) {
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+}
+
+// Whether the log of a rank without a dump says that it waited in the call of the verdict itself.
+bool waited_too(const RankWitness& witness, const FlightVerdict& verdict, const FleetGroup& group) {
+  if (witness.kind != WitnessKind::collective_timeout || !witness.group) return false;
+  const bool here = *witness.group == group.name || *witness.group == group.description;
+  return here && verdict.seq && witness.seq == verdict.seq &&
+         failure_age(witness, verdict.waiting_since) == FailureAge::fresh;
+}
+
+// Of several ranks without a dump, those of which RAS or a log says that they are elsewhere; not
+// those that waited as the others did. One that is left is named as one is that alone is missing.
+void narrow_missing(const FleetGroup& group, FlightVerdict& verdict) {
+  Ranks elsewhere, waited, left;
+  for (const RankWitness& witness : verdict.witnesses) {
+    const bool fresh = failure_age(witness, verdict.waiting_since) == FailureAge::fresh;
+    if (fresh && witness.kind >= WitnessKind::left_script) elsewhere.push_back(witness.rank);
+    if (waited_too(witness, verdict, group)) waited.push_back(witness.rank);
+  }
+  keep_once(elsewhere);
+  keep_once(waited);
+  std::set_difference(verdict.culprits.begin(), verdict.culprits.end(), waited.begin(),
+                      waited.end(), std::back_inserter(left));
+  const bool some_waited = left.size() < verdict.culprits.size();
+  if (left.empty()) {
+    verdict.kind = FlightVerdictKind::undecided;
+    verdict.confidence = Confidence::low;
+    verdict.culprits.clear();
+    verdict.why = "those without a dump waited in the same call, as their logs say: " + verdict.why;
+    return;
+  }
+  Ranks named;
+  std::set_intersection(elsewhere.begin(), elsewhere.end(), left.begin(), left.end(),
+                        std::back_inserter(named));
+  if (named.empty() && !some_waited) return;
+  verdict.why = named.empty() ? "the other ranks without a dump waited too, as their logs say"
+                              : "of those without a dump, these are elsewhere, as was seen";
+  const bool one = named.size() == 1 || (named.empty() && left.size() == 1);
+  if (one || !named.empty()) verdict.confidence = std::max(verdict.confidence, Confidence::medium);
+  verdict.culprits = named.empty() ? left : named;
+  std::erase_if(verdict.witnesses,
+                [&](const RankWitness& w) { return !holds(verdict.culprits, w.rank); });
+}
+
 // Of several ranks that are away, those whose own logs say why they failed; surer where all say so.
 // What they said of an earlier attempt is shown, and decides nothing.
-void join_witnesses(std::span<const RankWitness> witnesses, FlightVerdict& verdict) {
+void join_witnesses(std::span<const RankWitness> witnesses, const FleetGroup* group,
+                    FlightVerdict& verdict) {
   Ranks failed;
   bool doubtful = false;
   for (const RankWitness& witness : witnesses) {
@@ -195,9 +243,13 @@ void join_witnesses(std::span<const RankWitness> witnesses, FlightVerdict& verdi
     failed.push_back(witness.rank);
     doubtful = doubtful || age == FailureAge::doubtful;
   }
-  std::sort(failed.begin(), failed.end());
-  failed.erase(std::unique(failed.begin(), failed.end()), failed.end());
-  if (failed.empty() || !may_be_narrowed(verdict.kind)) return;
+  keep_once(failed);
+  if (!may_be_narrowed(verdict.kind)) return;
+  if (failed.empty()) {
+    const bool several = verdict.kind == FlightVerdictKind::no_dump && verdict.culprits.size() > 1;
+    if (several && group != nullptr) narrow_missing(*group, verdict);
+    return;
+  }
   const bool all = failed == verdict.culprits;
   verdict.culprits = failed;
   std::erase_if(verdict.witnesses,
@@ -257,7 +309,7 @@ FlightVerdict put_into_words(const Suspicion& suspicion, const FlightFleet& flee
     if (node->kind == WaitKind::message) add_message(fleet, *node, verdict.sides);
     verdict.waiting_since = first_wait(fleet, *node);
   }
-  join_witnesses(witnesses, verdict);
+  join_witnesses(witnesses, node == nullptr ? nullptr : &fleet.groups()[node->group], verdict);
   verdict.summary = headline(verdict, fleet, node);
   return verdict;
 }

@@ -233,7 +233,8 @@ void WaitGraph::link_collective(std::uint32_t index) {
     const auto queue = queues_.find(rank);
     if (queue != queues_.end()) {
       nodes_[index].soft.push_back({queue->second.back().up_to, rank});
-    } else if (!fleet_.find(rank)->dump().cut_at) {
+    } else if (!fleet_.find(rank)->dump().cut_at &&
+               !fleet_.find(rank)->hides(nodes_[index].group)) {
       link_absent(index, rank);
     }
   }
@@ -254,7 +255,7 @@ void WaitGraph::link_message(std::uint32_t index) {
     if (fleet_.find(rank) == nullptr) {
       const std::uint32_t gone = rank_node(WaitKind::rank_without_dump, rank);
       nodes_[index].hard.push_back({gone, rank});
-    } else if (!fleet_.find(rank)->dump().cut_at) {
+    } else if (!fleet_.find(rank)->dump().cut_at && !fleet_.find(rank)->hides(node.group)) {
       link_absent(index, rank);
     } else if (const auto queue = queues_.find(rank); queue != queues_.end()) {
       // The end may be in what the cut file lost.

@@ -4,7 +4,6 @@
 #include <re2/re2.h>
 
 #include <algorithm>
-#include <array>
 
 #include "base/ascii.h"
 #include "base/colours.h"
@@ -17,9 +16,6 @@ namespace {
 
 // Wraps one inside another: no real line has more than six.
 constexpr int kMaxPieces = 10;
-
-constexpr std::array<std::string_view, 12> kMonths = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                                      "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 
 using Piece = re2::StringPiece;
 
@@ -129,17 +125,10 @@ void set_journal_times(KernelLine& out, const JsonNode& object) {
 std::optional<WallTime> KernelEnvelope::dated(std::string_view month_day,
                                               std::string_view clock) const {
   if (!written_ || month_day.size() < 4) return std::nullopt;
-  const auto* const month = std::find(kMonths.begin(), kMonths.end(), month_day.substr(0, 3));
+  const auto month = parse_month(month_day);
   const auto day = parse_int(trim(month_day.substr(3)));
-  const auto year = parse_int(std::string_view(format_rfc3339(*written_)).substr(0, 4));
-  if (month == kMonths.end() || !day || !year) return std::nullopt;
-  constexpr Duration kAhead = std::chrono::hours(48);  // zones, and clocks that differ
-  for (const std::int64_t y : {*year, *year - 1}) {
-    const auto time = parse_timestamp(
-        fmt::format("{:04}-{:02}-{:02} {}", y, month - kMonths.begin() + 1, *day, clock));
-    if (time && time->at <= *written_ + kAhead) return time->at;
-  }
-  return std::nullopt;
+  if (!month || !day || *day < 1 || *day > 31) return std::nullopt;
+  return in_year_before(*written_, *month, static_cast<int>(*day), clock);
 }
 
 void KernelEnvelope::follow(std::string_view line) {

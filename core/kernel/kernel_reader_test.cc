@@ -545,14 +545,20 @@ TEST(KernelReader, LongLinesAreCutInTheirText) {
 TEST(KernelReader, DamagedAtEveryByte) {
   const std::string before = "Aug  1 10:00:00 n3 kernel: NVRM: Xid (PCI:0000:01:00): 48, x\n";
   const std::string after = "\n[   12.500000] NVRM: Xid (PCI:0000:02:00): 95, x";
-  const std::string damaged[] = {
+  const std::string link =
       "Aug  1 10:00:00 n3 kernel: [   12.500000] NVRM: Xid (PCI:0000:3b:00 GPU-I:05 GPU-CI:00): "
-      "149, pid=1, name=p, NETIR_LINK_EVT Fatal XC0 i0 Link 07 (0x025001c6 0x00000000 0x0)",
-      R"({"log":"{\"_HOSTNAME\":\"n3\",\"__REALTIME_TIMESTAMP\":\"1785578400000000\",)"
-      R"(\"MESSAGE\":\"SXid\"}\n","time":"2026-08-01T10:00:00Z"})",
-      R"({"MESSAGE":[78,86,82,77,58,32,88,105,100],"__MONOTONIC_TIMESTAMP":"1"})",
+      "149, pid=1, name=p, NETIR_LINK_EVT Fatal XC0 i0 Link 07 (0x025001c6 0x00000000 0x0)";
+  const std::string oom =
       "<4>1 2026-08-01T10:00:00Z n3 kernel - - [a b] oom-kill:constraint=C,task_memcg=/a,task=p,"
-      "pid=93,uid=0",
+      "pid=93,uid=0";
+  const std::string document =
+      R"({"log":"{\"_HOSTNAME\":\"n3\",\"__REALTIME_TIMESTAMP\":\"1785578400000000\",)"
+      R"(\"MESSAGE\":\"SXid\"}\n","time":"2026-08-01T10:00:00Z"})";
+  const std::string damaged[] = {
+      link,
+      oom,
+      document,
+      R"({"MESSAGE":[78,86,82,77,58,32,88,105,100],"__MONOTONIC_TIMESTAMP":"1"})",
       "n3: 4,1234,12500000,-;INFO: task kworker/u8:2:187233 blocked for more than 120 seconds.",
       "\x1b[32m[Sat Aug  1 10:00:00 2026] \x1b[0mNVRM: GPU at PCI:0000:3b:00: GPU-7e57a36f",
   };

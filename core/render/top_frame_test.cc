@@ -72,6 +72,42 @@ TEST(TopFrame, ShowsARowForEachGpu) {
   EXPECT_EQ(frame.scroll_max, 0U);
 }
 
+// What tells most stays whole: watts and utilization before bars and clocks.
+TEST(TopFrame, NarrowWindowsLeaveOutWhatTellsLeast) {
+  FleetView view = fleet(2, 8);
+  view.gpus[3].odd = true;
+  const struct {
+    std::size_t columns, rows;
+    const char* head;
+    const char* row;
+  } windows[] = {
+      {40, 24, " host gpu phase             W/limit util", "*n1   3   compute         1000/1100"},
+      {46, 24, " host gpu phase             W/limit util   age",
+       "*n1   3   compute         1000/1100"},
+      {51, 24, " host gpu rank phase             W/limit util   age",
+       "*n1   3      3 compute         1000/1100"},
+      {57, 24, " host gpu rank phase             W/limit util   MHz   age",
+       "*n1   3      3 compute         1000/1100"},
+      {72, 24, " host gpu rank phase             W/limit util   MHz    C mem%   age",
+       "*n1   3      3 compute         1000/1100"},
+      {73, 24, " host gpu rank phase           power   W/limit util   MHz    C mem%   age",
+       "*n1   3      3 compute         ##### 1000/1100"},
+      {40, 12, " host phase               W util  odd", "*n1   compute          1000"},
+      {80, 12, " host gpus phase               W util   age  odd    power of each GPU",
+       "*n1      8 compute"},
+  };
+  for (const auto& window : windows) {
+    TopState state;
+    state.columns = window.columns;
+    state.rows = window.rows;
+    const TopFrame frame = render_top(view, {}, state);
+    expect_fits(frame, state);
+    const std::string text = text_of(frame);
+    EXPECT_NE(text.find(window.head), std::string::npos) << window.columns << "\n" << text;
+    EXPECT_NE(text.find(window.row), std::string::npos) << window.columns << "\n" << text;
+  }
+}
+
 // What was recorded long ago says so before anything else.
 TEST(TopFrame, TellsOldDataFromNow) {
   FleetView view = fleet(1, 1);

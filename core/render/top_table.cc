@@ -3,7 +3,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
 
 #include "core/render/cells.h"
 
@@ -104,44 +106,72 @@ class Table {
       host_ = std::max(host_, plain_cell(g.host, 16).size());
       label_ = std::max(label_, plain_cell(g.label, 16).size());
     }
-    const std::size_t fixed = host_ + label_ + 61;
-    bar_ = std::clamp<std::size_t>(columns > fixed ? columns - fixed : 0, 4, 24);
+    fit_columns();
     // Bars of more GPUs than eight would be too narrow to say anything.
     const std::size_t used = host_ + 41;
     const std::size_t room = columns > used ? columns - used : 0;
     bars_ = most_gpus <= kBarsPerHost;
+    host_narrow_ = room < kOddBesideBars;
     odd_ = bars_ ? kOddBesideBars : std::max(room, kOddBesideBars);
     const std::size_t each = room > odd_ + 1 ? (room - odd_ - 1) / kBarsPerHost : 0;
     host_bar_ = std::clamp<std::size_t>(each, 3, 9) - 1;
   }
 
   FrameLine gpu_head() const {
-    return cut(fmt::format(" {} {} rank {:<15} {} {:>9} util   MHz    C mem%   age",
-                           pad_right("host", host_), pad_right("gpu", label_), "phase",
-                           pad_right("power", bar_), "W/limit"));
+    return cut(fmt::format(
+        " {} {}{}", pad_right("host", host_), pad_right("gpu", label_),
+        cells({"rank", "phase", "power", "W/limit", "util", "MHz", "C", "mem%", "age"})));
   }
   FrameLine gpu_row(const GpuView& g) const {
-    const std::string rank = g.rank ? std::to_string(*g.rank) : "-";
     const std::string watts = value_cell(g, g.power_w) + "/" + value_cell(g, g.power_limit_w);
     FrameLine line = cut(fmt::format(
-        "{}{} {} {:>4} {:<15} {} {:>9} {:>4} {:>5} {:>4} {:>4} {:>5}", g.odd ? "*" : " ",
-        pad_right(plain_cell(g.host, host_), host_), pad_right(plain_cell(g.label, label_), label_),
-        plain_cell(rank, 4), phase_name(g.phase), bar(g, bar_), plain_cell(watts, 9),
-        value_cell(g, g.util_percent), value_cell(g, g.sm_clock_mhz),
-        value_cell(g, g.temperature_c), memory_cell(g), age_cell(g.age)));
-    const std::size_t phase = host_ + label_ + 8;
-    mark(line, g.odd, g.stale, phase, phase_style(g.phase));
+        "{}{} {}{}", g.odd ? "*" : " ", pad_right(plain_cell(g.host, host_), host_),
+        pad_right(plain_cell(g.label, label_), label_),
+        cells({plain_cell(g.rank ? std::to_string(*g.rank) : "-", 4),
+               std::string(phase_name(g.phase)), bar(g, width_[kBar]), plain_cell(watts, 9),
+               value_cell(g, g.util_percent), value_cell(g, g.sm_clock_mhz),
+               value_cell(g, g.temperature_c), memory_cell(g), age_cell(g.age)})));
+    const std::size_t rank = width_[kRank] > 0 ? width_[kRank] + 1 : 0;
+    mark(line, g.odd, g.stale, host_ + label_ + 3 + rank, phase_style(g.phase));
     return line;
   }
 
   FrameLine host_head() const {
-    return cut(fmt::format(" {} gpus {:<15} {:>5} util   age  {}{}", pad_right("host", host_),
-                           "phase", "W", pad_right("odd", odd_),
-                           bars_ ? " power of each GPU" : ""));
+    return cut(fmt::format(" {}{} {:<15} {:>5} util{}  {}{}", pad_right("host", host_),
+                           host_narrow_ ? "" : " gpus", "phase", "W", host_narrow_ ? "" : "   age",
+                           pad_right("odd", odd_), bars_ ? " power of each GPU" : ""));
   }
   FrameLine host_row(const Host& host) const;
 
  private:
+  // Behind host and GPU. Where the window is narrow some are left out, the least telling first.
+  enum Column : std::uint8_t { kRank, kPhaseName, kBar, kWatts, kUtil, kClock, kHeat, kMem, kAge };
+  static constexpr std::size_t kCells = 9, kLeastBar = 5, kMostBar = 24;
+
+  void fit_columns() {
+    const auto all = [&] {
+      std::size_t sum = 2 + host_ + label_;
+      for (const std::size_t width : width_) sum += width > 0 ? width + 1 : 0;
+      return sum;
+    };
+    for (const Column out : {kBar, kMem, kHeat, kClock, kRank, kAge}) {
+      if (all() > columns_) width_[out] = 0;
+    }
+    if (width_[kBar] == 0) return;
+    width_[kBar] = std::min(kLeastBar + columns_ - all(), kMostBar);
+  }
+
+  std::string cells(const std::array<std::string, kCells>& texts) const {
+    std::string out;
+    for (std::size_t i = 0; i < kCells; ++i) {
+      if (width_[i] == 0) continue;
+      const bool left = i == kPhaseName || i == kBar;
+      out += left ? fmt::format(" {:<{}}", texts[i], width_[i])
+                  : fmt::format(" {:>{}}", texts[i], width_[i]);
+    }
+    return out;
+  }
+
   FrameLine cut(const std::string& text) const { return {plain_cell(text, columns_), {}}; }
   static void mark(FrameLine& line, bool odd, bool stale, std::size_t phase, FrameStyle style) {
     if (stale) {
@@ -152,8 +182,10 @@ class Table {
     add_span(line, phase, phase + kPhase, style);
   }
 
-  std::size_t columns_, host_ = 4, label_ = 3, bar_ = 4, odd_ = 0, host_bar_ = 2;
+  std::size_t columns_, host_ = 4, label_ = 3, odd_ = 0, host_bar_ = 2;
+  std::array<std::size_t, kCells> width_ = {4, kPhase, kLeastBar, 9, 4, 5, 4, 4, 5};
   bool bars_ = true;
+  bool host_narrow_ = false;  // without the count of GPUs and the age
 };
 
 // The median of what is there, and absent where nothing is.
@@ -178,17 +210,19 @@ FrameLine Table::host_row(const Host& host) const {
     age = std::max(age, g->age);
   }
   const Phase phase = worst_phase(host);
-  std::string text = fmt::format("{}{} {:>4} {:<15} {:>5} {:>4} {:>5}  {}", odd ? "*" : " ",
-                                 pad_right(plain_cell(host.name, host_), host_), host.gpus.size(),
+  const std::string count = host_narrow_ ? "" : fmt::format(" {:>4}", host.gpus.size());
+  const std::string old = host_narrow_ ? "" : fmt::format(" {:>5}", age_cell(age));
+  std::string text = fmt::format("{}{}{} {:<15} {:>5} {:>4}{}  {}", odd ? "*" : " ",
+                                 pad_right(plain_cell(host.name, host_), host_), count,
                                  phase_name(phase), number_cell(median(host, &GpuView::power_w)),
-                                 number_cell(median(host, &GpuView::util_percent)), age_cell(age),
+                                 number_cell(median(host, &GpuView::util_percent)), old,
                                  pad_right(odd_cell(host, odd_), odd_));
   if (bars_) text += " ";
   for (std::size_t i = 0; bars_ && i < host.gpus.size(); ++i) {
     text += bar(*host.gpus[i], host_bar_) + (host.gpus[i]->odd ? "*" : " ");
   }
   FrameLine line = cut(text);
-  mark(line, odd, stale, host_ + 7, phase_style(phase));
+  mark(line, odd, stale, host_ + 2 + count.size(), phase_style(phase));
   return line;
 }
 

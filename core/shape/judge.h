@@ -26,7 +26,7 @@ struct Expectation {
 // "4.95s", "4950ms", "53000tok/s", "53k tok/s", "40%", "mfu=0.4".
 Result<Expectation> parse_expectation(std::string_view text);
 // Of settings such as "expected_step_time_s=4.95", "baseline: tokens_per_s 53000".
-Expectation expectation_of(const Surroundings& surroundings);
+Expectation expectation_of(const Surroundings& around);
 
 struct ShapeCase {
   const Curve& curve;

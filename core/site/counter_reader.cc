@@ -161,7 +161,7 @@ void read_perfquery(SiteText& text) {
     }
     const std::size_t dots = line.find(":.");
     if (!device || dots == std::string_view::npos) continue;
-    const std::size_t number = line.find_first_not_of(".", dots + 1);
+    const std::size_t number = line.find_first_not_of('.', dots + 1);
     if (number == std::string_view::npos || !is_counter_name(line.substr(0, dots))) continue;
     const auto value = parse_uint(line.substr(number));
     if (value) {

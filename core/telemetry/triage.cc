@@ -219,8 +219,8 @@ std::optional<WallTime> Triage::newest() const {
   return state_->newest;
 }
 
-void Triage::forget_times() {
-  state_->undated = true;
+void Triage::set_times_known(bool known) {
+  state_->undated = !known;
 }
 
 std::vector<Finding> Triage::doubts() const {

@@ -79,9 +79,9 @@ class Triage : public ProgressSink {
   void step(const StepRecord& record) override;
   void event(const ProgressEvent& event) override;
 
-  // The rows had an order and no time, so that what stood in for it must not be told: no duration,
-  // no `since`, and nothing that needs one. Call after the last row.
-  void forget_times();
+  // False: the rows so far had an order and no time, so that what stood in for it must not be told:
+  // no duration, no `since`, and nothing that needs one. Known unless said otherwise.
+  void set_times_known(bool known);
 
   // The verdict as of `now`: the time of the newest row for a file, the wall clock for a live
   // source (values then grow old).

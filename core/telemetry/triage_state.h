@@ -65,7 +65,7 @@ struct TriageState {
   WallTime tick_at{};
   std::uint64_t ticks = 0;
   bool tick_open = false;
-  bool undated = false;           // Triage::forget_times
+  bool undated = false;           // Triage::set_times_known
   TickVerdict tick;               // the newest judged tick
   std::vector<TickInput> inputs;  // of that tick; kept to avoid allocation
   std::deque<PhaseSegment> closed_segments;

@@ -495,7 +495,7 @@ TEST(Triage, RowsWithoutATimeTellNoDuration) {
   SimulatedRun run({}, triage);
   run.compute(60), run.apart(650, 3);
   ASSERT_TRUE(run.report().findings.at(0).since.has_value());
-  triage.forget_times();
+  triage.set_times_known(false);
   const Report report = run.report();
   ASSERT_EQ(answer(report), "warning low undetermined unknown:");
   EXPECT_FALSE(report.findings[0].since.has_value());

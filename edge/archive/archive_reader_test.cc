@@ -113,7 +113,7 @@ Read read(const std::string& bytes, const std::string& name = "in/x.tar", FaultP
   FaultyFiles files(memory, plan);
   Read out;
   auto stream = files.open(name);
-  const auto end = read_archive(**stream, name, [&](ArchiveMember member, ByteStream& body) {
+  const auto end = read_archive(**stream, name, [&](const ArchiveMember& member, ByteStream& body) {
     Member& to = out.members.emplace_back();
     to.name = member.name;
     to.modified = member.modified;

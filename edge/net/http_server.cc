@@ -188,7 +188,7 @@ void answer(const HttpHandler& handler, const httplib::Request& request,
   }
   HttpReply reply = handler(request.path);
   response.status = reply.status;
-  response.set_content(std::move(reply.body), reply.content_type);
+  response.set_content(reply.body, reply.content_type);
 }
 
 }  // namespace

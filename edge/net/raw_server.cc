@@ -31,7 +31,7 @@ RawServer::RawServer(std::string bytes, std::chrono::milliseconds drip)
                   getsockname(listener_, address, &size) == 0;
   MUSTER_CHECK(up, "loopback gives a port");
   port_ = ntohs(at.sin_port);
-  thread_ = std::jthread([this](std::stop_token stop) { serve(stop); });
+  thread_ = std::jthread([this](const std::stop_token& stop) { serve(stop); });
 }
 
 RawServer::~RawServer() {
@@ -40,7 +40,7 @@ RawServer::~RawServer() {
   close(listener_);
 }
 
-void RawServer::serve(std::stop_token stop) const {
+void RawServer::serve(const std::stop_token& stop) const {
   Clock& clock = system_clock();
   while (!stop.stop_requested()) {
     if (!readable(listener_, 20)) continue;

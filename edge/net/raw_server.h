@@ -20,7 +20,7 @@ class RawServer {
   std::uint16_t port() const { return port_; }
 
  private:
-  void serve(std::stop_token stop) const;
+  void serve(const std::stop_token& stop) const;
   std::string bytes_;
   std::chrono::milliseconds drip_;
   int listener_ = -1;

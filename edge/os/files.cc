@@ -82,6 +82,25 @@ int open_to_read(const std::string& path) {
   return fd;
 }
 
+// One part of the name after the other, so that none can be a link. Does not wait for a writer of
+// what turns out to be a pipe.
+int open_without_links(const std::string& folder, std::string_view name) {
+  constexpr int kFlags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+  int at = ::open(folder.c_str(), kFlags | O_DIRECTORY);
+  while (at >= 0 && !name.empty()) {
+    const std::size_t slash = std::min(name.find('/'), name.size());
+    const std::string part(name.substr(0, slash));
+    name.remove_prefix(std::min(slash + 1, name.size()));
+    const int next =
+        ::openat(at, part.c_str(), kFlags | O_NOFOLLOW | (name.empty() ? 0 : O_DIRECTORY));
+    const int error_number = errno;
+    ::close(at);
+    errno = error_number;
+    at = next;
+  }
+  return at;
+}
+
 bool raise_file_limit() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= limit.rlim_max) return false;
@@ -121,6 +140,25 @@ class RealFiles final : public Files {
       ::close(fd);
       return errno_error("opening " + path, EISDIR);
     }
+    return std::unique_ptr<ByteStream>(new RealStream(fd, path));
+  }
+
+  Result<std::unique_ptr<ByteStream>> open_below(const std::string& folder,
+                                                 const std::string& name) override {
+    const std::string path = folder.ends_with('/') ? folder + name : folder + "/" + name;
+    int fd = open_without_links(folder, name);
+    if (fd < 0 && errno == EMFILE && raise_file_limit()) fd = open_without_links(folder, name);
+    if (fd < 0 && errno == EMFILE) return too_many_files(path);
+    if (fd < 0 && (errno == ELOOP || errno == ENOTDIR)) {
+      return make_error(Errc::invalid_input, "opening " + path + ": a link by now, not followed");
+    }
+    if (fd < 0) return errno_error("opening " + path, errno);
+    struct stat st{};
+    if (::fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+      ::close(fd);
+      return make_error(Errc::invalid_input, "opening " + path + ": no file any more, not read");
+    }
+    ::fcntl(fd, F_SETFL, 0);
     return std::unique_ptr<ByteStream>(new RealStream(fd, path));
   }
 

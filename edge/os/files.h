@@ -47,6 +47,10 @@ class Files {
   // wait. Where a process may hold no more files, its limit is raised as far as the system lets it;
   // Errc::exhausted, with the way out, where that does not help.
   virtual Result<std::unique_ptr<ByteStream>> open(const std::string& path) = 0;
+  // The file `name` ("a/b") below `folder`, as it was found there: no part of `name` may be a link,
+  // and only a file is opened, whatever has taken its place since it was looked at.
+  virtual Result<std::unique_ptr<ByteStream>> open_below(const std::string& folder,
+                                                         const std::string& name) = 0;
   virtual Result<FileInfo> stat(const std::string& path) = 0;
   // Names in the folder, sorted, without "." and "..".
   virtual Result<std::vector<std::string>> list(const std::string& path) = 0;

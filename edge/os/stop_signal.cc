@@ -22,7 +22,7 @@ constexpr int kWake = SIGURG;
 StopOnSignal::StopOnSignal() {
   const sigset_t set = ending_signals();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
-  waiter_ = std::jthread([this](std::stop_token done) {
+  waiter_ = std::jthread([this](const std::stop_token& done) {
     const sigset_t ending = ending_signals();
     sigset_t waited = ending;
     sigaddset(&waited, kWake);

@@ -89,6 +89,18 @@ TEST_P(FilesContract, ReadsWhatWasWritten) {
   EXPECT_EQ(read_whole(files(), in("empty"), 0).value(), "");
 }
 
+TEST_P(FilesContract, OpensBelowAFolder) {
+  ASSERT_TRUE(files().write_atomic(in("x"), "1"));
+  const std::string folder = in("").substr(0, in("").size() - 1);
+  auto stream = files().open_below(folder, "x");
+  ASSERT_TRUE(stream);
+  char byte = 0;
+  EXPECT_EQ((*stream)->read({&byte, 1}).value(), 1U);
+  EXPECT_EQ(byte, '1');
+  EXPECT_EQ(files().open_below(folder, "no").error().code, Errc::not_found);
+  EXPECT_FALSE(files().open_below(in("no"), "x"));
+}
+
 TEST_P(FilesContract, AFileNeverWaits) {
   ASSERT_TRUE(files().write_atomic(in("x"), "1"));
   auto stream = files().open(in("x"));
@@ -188,6 +200,42 @@ class FileSizeLimit {
   rlimit old_{};
   void (*handler_)(int);
 };
+
+// What stood there as a file when the folder was looked at is something else when it is opened.
+TEST(RealFiles, NothingButAFileIsOpenedBelowAFolder) {
+  const Place place = real_place();
+  ASSERT_NE(place.files, nullptr);
+  const std::string given = place.folder + "/given", secret = place.folder + "/secret";
+  std::filesystem::create_directories(given + "/inner");
+  std::filesystem::create_directories(secret);
+  ASSERT_TRUE(place.files->write_atomic(secret + "/x", "secret"));
+  ASSERT_TRUE(place.files->write_atomic(given + "/inner/x", "ours"));
+  std::filesystem::create_symlink(secret + "/x", given + "/link");
+  std::filesystem::create_symlink("inner/x", given + "/link_inside");
+  std::filesystem::create_symlink(secret, given + "/folder_link");
+  std::filesystem::create_symlink(given, place.folder + "/given_link");
+  ASSERT_EQ(::mkfifo((given + "/pipe").c_str(), 0600), 0);
+  const struct {
+    const char* name;
+    const char* reason;
+  } rows[] = {
+      {"link", "link: a link by now, not followed"},
+      {"link_inside", "a link by now, not followed"},
+      {"folder_link/x", "folder_link/x: a link by now, not followed"},
+      {"pipe", "no file any more, not read"},
+      {"inner", "no file any more, not read"},
+      {"inner/x/y", "not followed"},
+  };
+  for (const auto& row : rows) {
+    const auto opened = place.files->open_below(given, row.name);
+    ASSERT_FALSE(opened) << row.name;
+    EXPECT_EQ(opened.error().code, Errc::invalid_input) << row.name;
+    EXPECT_NE(opened.error().context.find(row.reason), std::string::npos) << opened.error().context;
+  }
+  EXPECT_TRUE(place.files->open_below(given, "inner/x"));
+  // The folder itself was given: it may be reached by links.
+  EXPECT_TRUE(place.files->open_below(place.folder + "/given_link", "inner/x"));
+}
 
 TEST(RealFiles, BrokenOffAnywhereTheOldFileStays) {
   const Place place = real_place();

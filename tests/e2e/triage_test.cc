@@ -353,6 +353,39 @@ TEST(TriageCommand, OldDataAreDated) {
   }
 }
 
+// Rows without a time that stood in a file say nothing of now; those that come are of the moment in
+// which they come.
+TEST(TriageCommand, WhatHasNoTimeIsLiveOnlyWhereItComesWhileWeLook) {
+  const struct {
+    const char* command;
+    bool live;
+  } rows[] = {
+      {"top a", false},
+      {"triage -f --for 0.3 a", false},
+      {"top a a2", false},
+      {"top a dated.csv", true},
+      {"triage -f --for 0.3 - <a", true},
+      {"triage -f --for 3 grown & sleep 1; cat more >> grown; wait", true},
+  };
+  const TemporaryFolder folder;
+  const std::string row = "    0   300    45     -    90    30     0     0  2619  1410\n";
+  const std::string head =
+      "# gpu   pwr gtemp mtemp    sm   mem   enc   dec  mclk  pclk\n"
+      "# Idx     W     C     C     %     %     %     %   MHz   MHz\n";
+  folder.write("a", head + row + row);
+  folder.write("a2", head + row + row);
+  folder.write("grown", head + row + row);
+  folder.write("more", row);
+  folder.write("dated.csv", small_csv());
+  for (const auto& test : rows) {
+    const auto run = run_shell("cd " + shell_word(folder.path()) + " && export TZ=UTC && { " +
+                               kMuster + " " + test.command + "; }");
+    EXPECT_EQ(run.output.find("time unknown") == std::string::npos, test.live)
+        << test.command << "\n"
+        << run.output;
+  }
+}
+
 // Whatever the sources do: a file that does not grow, a pipe that says nothing more, one that never
 // said anything, and a look at live sources that is not due for an hour.
 TEST(TriageCommand, EndsOnTime) {

@@ -41,6 +41,14 @@ Result<std::unique_ptr<ByteStream>> FaultyFiles::open(const std::string& path) {
   return std::unique_ptr<ByteStream>(std::make_unique<FaultyStream>(std::move(*stream), state_));
 }
 
+Result<std::unique_ptr<ByteStream>> FaultyFiles::open_below(const std::string& folder,
+                                                            const std::string& name) {
+  if (const Status ok = state_->next("opening " + name); !ok) return ok.error();
+  auto stream = under_.open_below(folder, name);
+  if (!stream) return stream.error();
+  return std::unique_ptr<ByteStream>(std::make_unique<FaultyStream>(std::move(*stream), state_));
+}
+
 Result<FileInfo> FaultyFiles::stat(const std::string& path) {
   if (const Status ok = state_->next("stat of " + path); !ok) return ok.error();
   return under_.stat(path);

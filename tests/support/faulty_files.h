@@ -27,6 +27,8 @@ class FaultyFiles final : public Files {
   FaultyFiles(Files& under, FaultPlan plan);
 
   Result<std::unique_ptr<ByteStream>> open(const std::string& path) override;
+  Result<std::unique_ptr<ByteStream>> open_below(const std::string& folder,
+                                                 const std::string& name) override;
   Result<FileInfo> stat(const std::string& path) override;
   Result<std::vector<std::string>> list(const std::string& path) override;
   Status write_atomic(const std::string& path, std::string_view bytes) override;

@@ -81,7 +81,7 @@ void DumpMaker::make_groups() {
     for (const std::size_t r : all[g].ranks) group.ranks->push_back(static_cast<std::int32_t>(r));
     group.pg_id = static_cast<std::int64_t>(dump_.groups.size());
     if (rings_.version != "2.2") {
-      group.last_enqueued = group.last_started = group.last_completed = -1;
+      group.last_enqueued = group.last_completed = -1;
     }
     groups_[g] = static_cast<std::uint32_t>(dump_.groups.size());
     dump_.groups.push_back(group);
@@ -150,7 +150,6 @@ void DumpMaker::add_status(const SimulatedCall& call) {
   // The status does not tell numbers of messages and of collectives apart.
   const std::int64_t number = a.kind == ActionKind::collective ? call.seq : call.p2p_seq;
   if (call.launched_ns <= at_ns_) group.last_enqueued = number;
-  if (rings_.timing && call.started_ns <= at_ns_) group.last_started = number;
   if (done(call) && tick_after(call.done_ns) <= at_ns_) group.last_completed = number;
 }
 

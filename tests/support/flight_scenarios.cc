@@ -279,7 +279,7 @@ std::vector<FlightDump> as_gloo(std::vector<FlightDump> dumps) {
   for (FlightDump& dump : dumps) {
     dump.library_version.clear();
     for (FlightGroup& group : dump.groups) {
-      group.last_enqueued = group.last_started = group.last_completed = std::nullopt;
+      group.last_enqueued = group.last_completed = std::nullopt;
     }
     for (FlightSignature& s : dump.signatures) s.name.replace(0, 4, "gloo");
     for (FlightEntry& e : dump.entries) {
@@ -372,7 +372,6 @@ void add_variants(std::vector<FlightScenario>& all) {
     dump.version = "2.3";
     for (FlightGroup& group : dump.groups) {
       group.last_enqueued = 76'000'000'000'000'001;
-      group.last_started = -6'148'914'691'236'517'205;
       group.last_completed = 94'000'000'000'007;
     }
   }

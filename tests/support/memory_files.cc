@@ -50,6 +50,11 @@ Result<std::unique_ptr<ByteStream>> MemoryFiles::open(const std::string& path) {
   return errno_error("opening " + path, is_folder(path) ? EISDIR : ENOENT);
 }
 
+Result<std::unique_ptr<ByteStream>> MemoryFiles::open_below(const std::string& folder,
+                                                            const std::string& name) {
+  return open(folder + "/" + name);
+}
+
 Result<FileInfo> MemoryFiles::stat(const std::string& path) {
   const auto it = files_.find(path);
   if (it != files_.end()) {

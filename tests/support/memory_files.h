@@ -18,11 +18,13 @@ class MemoryFiles final : public Files {
   void add_folder(const std::string& path);
 
   Result<std::unique_ptr<ByteStream>> open(const std::string& path) override;
+  Result<std::unique_ptr<ByteStream>> open_below(const std::string& folder,
+                                                 const std::string& name) override;
   Result<FileInfo> stat(const std::string& path) override;
   Result<std::vector<std::string>> list(const std::string& path) override;
   Status write_atomic(const std::string& path, std::string_view bytes) override;
 
-  // Paths given to open(), in order. Not while threads still open some.
+  // Paths that were opened, in order. Not while threads still open some.
   const std::vector<std::string>& opened() const { return opened_; }
 
  private:
