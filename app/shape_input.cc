@@ -58,6 +58,7 @@ class Reader {
   Status read(const std::string& path) {
     auto file = files_.open(path);
     if (!file) return file.error();
+    if (const Status speaks = wait_for_pipe(**file, path); !speaks) return speaks.error();
     auto stream = text_of(std::move(*file), path, [] { return false; });
     if (!stream) return stream.error();
     std::string head;

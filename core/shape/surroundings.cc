@@ -407,7 +407,7 @@ void SurroundingsReader::line(std::string_view text, std::uint64_t number) {
   }
   text = trim(text).substr(0, 16 * 1024);
   if (text.empty()) return;
-  const SeenAt seen{source_, number, std::string(text.substr(0, limits::kEvidenceChars))};
+  const SeenAt seen{source_, number, std::string(whole_characters(text, limits::kEvidenceChars))};
   rank_of(text, seen);
   if (text.find("NCCL INFO ") != std::string_view::npos) return nccl(text, seen);
   settings(text, seen);
