@@ -26,7 +26,9 @@ enum class Order : std::uint8_t { unknown, before, after };
 // began at about one moment, which tells the offset to within kSharedDoubt; it is taken out where
 // it is larger than that and two calls agree on it (one may be of another attempt). Stamps with a
 // zone and stamps without one, of which nobody told the offset, differ by up to kZoneDoubt; a zone
-// that was only guessed tells none.
+// that was only guessed tells none. Where such a moment, or a step that several logged, shows
+// stamps that are further apart than kClockSkew, clocks that none of them confirms may be off by as
+// much.
 class HostClock {
  public:
   static constexpr Duration kSharedDoubt = std::chrono::seconds(30);
