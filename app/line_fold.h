@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,7 +16,8 @@ namespace muster {
 // Two lines are alike where the same rank or process says the same; stamps, and behind the name of
 // who speaks numbers of four digits and more (ports, pointers, counts of calls), may differ. Of
 // those that were passed over the last one is kept, to be read at the end with the number of the
-// others. Memory is bounded: of shapes that fall on one place the newer one is kept.
+// others. Memory is bounded: a shape that is new takes the place of the one that was seen longest
+// ago.
 class LineFold {
  public:
   struct Folded {
@@ -24,16 +26,14 @@ class LineFold {
     std::uint64_t skipped = 0;  // lines in all, this one too
   };
 
-  LineFold();
-
   // The shape of a line; absent: lines of this kind are read each.
   static std::optional<std::uint64_t> shape_of(std::string_view line);
 
   // A line of this shape is one more of those that say nothing new: it is passed over.
   bool folds(std::uint64_t shape, std::string_view line, std::uint64_t number);
   // A line of this shape was read and had no news: from now on they are passed over. Gives back
-  // what was kept of another shape in that place.
-  std::optional<Folded> settle(std::uint64_t shape);
+  // what was kept of the shape that had to make room.
+  std::optional<Folded> settle(std::uint64_t shape, std::uint64_t number);
   // All that was kept, in the order of their lines.
   std::vector<Folded> take();
 
@@ -43,6 +43,8 @@ class LineFold {
     bool used = false;
     Folded folded;
   };
+  std::span<Slot> set_of(std::uint64_t shape);
+
   std::vector<Slot> slots_;
 };
 

@@ -21,6 +21,8 @@ TEST(LineFold, WhatIsAlike) {
        false},
       {"another host", kWarn, "n9:4711:99 [0] net.cc:5 NCCL WARN peer n2<30001> comm 0x7fa0",
        false},
+      {"a process whose numbers look like a clock", "n12:34:56 [0] NCCL WARN a",
+       "n12:34:57 [0] NCCL WARN a", false},
       {"another peer", kWarn, "n1:4711:99 [0] net.cc:5 NCCL WARN peer n3<30001> comm 0x7fa0",
        false},
       {"an error", "n1:4711:99 [0] NCCL WARN status=12", "n1:4711:99 [0] NCCL WARN status=5",
@@ -53,7 +55,7 @@ TEST(LineFold, KeepsTheLastAndTheirNumber) {
   LineFold fold;
   const std::uint64_t shape = *LineFold::shape_of(kWarn);
   EXPECT_FALSE(fold.folds(shape, kWarn, 1));
-  EXPECT_FALSE(fold.settle(shape));
+  EXPECT_FALSE(fold.settle(shape, 1));
   EXPECT_TRUE(fold.folds(shape, kWarn, 2));
   EXPECT_TRUE(fold.folds(shape, "the last", 9));
   EXPECT_FALSE(fold.folds(shape + 1, kWarn, 10));
@@ -65,16 +67,19 @@ TEST(LineFold, KeepsTheLastAndTheirNumber) {
   EXPECT_TRUE(fold.take().empty());
 }
 
-TEST(LineFold, AnotherShapeInItsPlaceGivesItBack) {
+TEST(LineFold, AShapeThatMakesRoomIsGivenBack) {
   LineFold fold;
-  const std::uint64_t one = 7, two = 7 + (std::uint64_t{1} << 40);
-  EXPECT_FALSE(fold.settle(one));
-  EXPECT_FALSE(fold.settle(two)) << "nothing was passed over";
-  EXPECT_TRUE(fold.folds(two, "x", 3));
-  const auto given = fold.settle(one);
-  ASSERT_TRUE(given);
-  EXPECT_EQ(given->text, "x");
-  EXPECT_FALSE(fold.folds(two, "x", 4));
+  const auto shape = [](std::uint64_t i) { return 7 + (i << 40); };  // of one place
+  std::uint64_t i = 0;
+  std::optional<LineFold::Folded> given;
+  for (; i < 64 && !given; ++i) {
+    given = fold.settle(shape(i), 10 * i + 1);
+    EXPECT_TRUE(fold.folds(shape(i), "line " + std::to_string(i), 10 * i + 2));
+  }
+  ASSERT_TRUE(given) << "memory has no bound";
+  EXPECT_EQ(given->text, "line 0") << "not the one that was seen longest ago";
+  EXPECT_FALSE(fold.folds(shape(0), "x", 999));
+  EXPECT_TRUE(fold.folds(shape(i - 1), "x", 999));
 }
 
 }  // namespace

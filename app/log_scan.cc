@@ -229,7 +229,7 @@ bool LogScan::State::fold(std::string_view text, std::uint64_t number,
   const bool next = watchdog.wants_next();
   if (next) note_step(number);
   if (shape && settled && !next && watchdog.news() == before) {
-    if (const auto other = folded.settle(*shape)) unfold(*other);
+    if (const auto other = folded.settle(*shape, number)) unfold(*other);
   }
   return next;
 }

@@ -93,7 +93,7 @@ std::string_view whole_characters(std::string_view text, std::size_t max_bytes) 
   if (text.size() <= max_bytes) return text;
   constexpr std::size_t kLongest = 4;
   // Bytes of another encoding are cut anywhere.
-  for (std::size_t back = 0; back < kLongest && back < max_bytes; ++back) {
+  for (std::size_t back = 0; back < kLongest && back <= max_bytes; ++back) {
     const auto byte = static_cast<unsigned char>(text[max_bytes - back]);
     if ((byte & 0xC0) == 0x80) continue;
     std::uint32_t ignored = 0;
