@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <thread>
 #include <tuple>
@@ -16,16 +18,18 @@
 
 #include "app/gather.h"
 #include "app/head_stream.h"
+#include "app/input_stream.h"
 #include "app/log_line_reader.h"
 #include "app/log_name.h"
-#include "app/other_verb.h"
 #include "app/path_walk.h"
+#include "app/stranger.h"
 #include "app/trace_input.h"
 #include "app/trace_sniff.h"
 #include "base/limits.h"
 #include "base/text.h"
 #include "core/comms/ras_reader.h"
 #include "core/comms/witness_log_event.h"
+#include "core/explain/run_events.h"
 #include "core/site/file_host.h"
 #include "core/site/site_document.h"
 #include "edge/archive/archive_reader.h"
@@ -55,6 +59,7 @@ struct Gained {
   std::vector<Blind> blind;
   std::vector<std::string> notes;
   std::size_t documents = 0, dumps = 0;
+  LeftOut left_out;
   std::optional<Error> failure;  // the path could not be read at all
 };
 
@@ -200,6 +205,86 @@ class Progress {
   const std::function<void(const ReadProgress&)>& tell_;
 };
 
+// Puts together what the files gave, in their order whichever is read first, and holds no more of
+// it than one run may.
+class Merge {
+ public:
+  explicit Merge(ExplainReading& out) : out_(out) {}
+
+  // A worker that is far ahead of a slow file waits: what it would give lies in memory until then.
+  void turn(std::size_t file) {
+    std::unique_lock lock(mutex_);
+    moved_.wait(lock, [&] { return file < next_ + kAhead; });
+  }
+  void done(std::size_t file, const std::string& path, Gained gained) {
+    const std::lock_guard lock(mutex_);
+    waiting_.emplace(file, std::pair(path, std::move(gained)));
+    for (auto it = waiting_.find(next_); it != waiting_.end(); it = waiting_.find(next_)) {
+      take(it->second.first, it->second.second);
+      waiting_.erase(it);
+      ++next_;
+    }
+    moved_.notify_all();
+  }
+  // After the last file.
+  void finish() {
+    shed(limits::kRunEvents);
+    if (events_.events > 0) {
+      out_.blind.push_back(
+          {"events",
+           fmt::format("{} more had no room; the gravest and earliest were kept", events_.events),
+           events_.grave});
+    }
+    if (facts_ > 0) {
+      out_.blind.push_back(
+          {"listings", fmt::format("{} more of their lines had no room", facts_), false});
+    }
+  }
+
+  std::optional<Error> failure;  // the first
+  std::size_t failed = 0;
+
+ private:
+  static constexpr std::size_t kAhead = 8;
+
+  void take(const std::string& path, Gained& one) {
+    if (one.failure) {
+      ++failed;
+      if (!failure) failure = one.failure;
+      out_.blind.push_back({path, one.failure->context, true});
+    }
+    events_.add(one.left_out);
+    for (const ScannedLog& log : one.logs) held_ += log.events.size();
+    move_into(out_.logs, one.logs);
+    const std::size_t room = limits::kRunFacts - std::min(limits::kRunFacts, out_.facts.size());
+    if (one.facts.size() > room) {
+      facts_ += one.facts.size() - room;
+      one.facts.resize(room);
+    }
+    move_into(out_.facts, one.facts);
+    move_into(out_.blind, one.blind);
+    move_into(out_.notes, one.notes);
+    out_.documents += one.documents;
+    out_.dumps += one.dumps;
+    if (held_ > 2 * limits::kRunEvents) shed(limits::kRunEvents);
+  }
+
+  void shed(std::size_t most) {
+    std::vector<std::vector<LogEvent>*> logs;
+    for (ScannedLog& log : out_.logs) logs.push_back(&log.events);
+    events_.add(keep_gravest(logs, most));
+    held_ = std::min(held_, most);
+  }
+
+  std::mutex mutex_;
+  std::condition_variable moved_;
+  ExplainReading& out_;
+  std::map<std::size_t, std::pair<std::string, Gained>> waiting_;
+  std::size_t next_ = 0, held_ = 0;
+  LeftOut events_;
+  std::uint64_t facts_ = 0;
+};
+
 // Reads files one after another; its buffer is used again.
 class Worker {
  public:
@@ -219,12 +304,20 @@ class Worker {
 };
 
 void Worker::archive(ByteStream& stream, const PathWalk::Item& item, Gained& out) {
+  std::size_t held = 0;  // events of its members
   const auto end = read_archive(stream, item.path, [&](const auto& member, ByteStream& body) {
+    const std::size_t before = out.logs.size();
     const WallTime modified = member.modified == WallTime{} ? item.modified : member.modified;
     SourceReader reader(anchors_, item.path + ":" + member.name, "", modified, out);
     // Where the archive ends inside of a member, its own notes say so.
     std::ignore = pour(body, reader);
     reader.end();
+    if (out.logs.size() > before) held += out.logs.back().events.size();
+    if (held <= 2 * limits::kRunEvents) return;
+    std::vector<std::vector<LogEvent>*> logs;
+    for (ScannedLog& log : out.logs) logs.push_back(&log.events);
+    out.left_out.add(keep_gravest(logs, limits::kRunEvents));
+    held = limits::kRunEvents;
   });
   if (!end) {
     out.failure = end.error();
@@ -247,6 +340,10 @@ void Worker::read(const PathWalk::Item& item, const std::string& host, Gained& o
   auto stream = item.open(files_);
   if (!stream) {
     out.failure = stream.error();
+    return;
+  }
+  if (const Status speaks = wait_for_pipe(**stream, item.path); !speaks) {
+    out.failure = speaks.error();
     return;
   }
   const auto got = (*stream)->read(chunk_);
@@ -280,26 +377,47 @@ std::string as_path(std::string source) {
   return source;
 }
 
+std::string folder_of(const std::string& source) {
+  const std::string path = as_path(source);
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "" : path.substr(0, slash);
+}
+
+// Whether one rank at most speaks in a log: that of a whole job lies on one host and tells of all.
+bool of_one_rank(const ScannedLog& log) {
+  std::optional<std::int32_t> rank = log.source.rank;
+  return std::all_of(log.events.begin(), log.events.end(), [&](const LogEvent& event) {
+    if (event.rank && !rank) rank = event.rank;
+    return !event.rank || event.rank == rank;
+  });
+}
+
 // Documents that do not say whose they are lie in the folder of their host, where folders side by
-// side are named like hosts.
-void place_documents(ExplainReading& reading) {
+// side are named like hosts. So do logs, where a document or a machine's own log lies beside them.
+void place_by_folder(ExplainReading& reading) {
   std::vector<std::string> folders;  // with one file each, which is one machine's by its name
-  const auto add = [&](const std::string& source) {
-    const std::string path = as_path(source);
-    const std::size_t slash = path.rfind('/');
-    if (slash != std::string::npos) folders.push_back(path.substr(0, slash) + "/dmesg.txt");
+  std::set<std::string> of_machines;
+  const auto add = [&](const std::string& source, bool machine) {
+    const std::string folder = folder_of(source);
+    if (folder.empty()) return;
+    folders.push_back(folder + "/dmesg.txt");
+    if (machine) of_machines.insert(folder);
   };
-  for (const ScannedLog& log : reading.logs) add(log.source.name);
-  for (const SiteFact& fact : reading.facts) add(fact.source);
+  for (const ScannedLog& log : reading.logs) {
+    add(log.source.name, is_machine_file(as_path(log.source.name)));
+  }
+  for (const SiteFact& fact : reading.facts) add(fact.source, true);
   std::sort(folders.begin(), folders.end());
   folders.erase(std::unique(folders.begin(), folders.end()), folders.end());
   const auto hosts = hosts_of_folders(folders);
-  for (SiteFact& fact : reading.facts) {
-    const std::string path = as_path(fact.source);
-    const std::size_t slash = path.rfind('/');
-    if (!fact.host.empty() || slash == std::string::npos) continue;
-    const auto host = hosts.find(path.substr(0, slash) + "/dmesg.txt");
-    if (host != hosts.end()) fact.host = host->second;
+  const auto place = [&](std::string& host, const std::string& folder) {
+    const auto found = !host.empty() ? hosts.end() : hosts.find(folder + "/dmesg.txt");
+    if (found != hosts.end()) host = found->second;
+  };
+  for (SiteFact& fact : reading.facts) place(fact.host, folder_of(fact.source));
+  for (ScannedLog& log : reading.logs) {
+    const std::string folder = folder_of(log.source.name);
+    if (of_machines.contains(folder) && of_one_rank(log)) place(log.source.host, folder);
   }
 }
 
@@ -316,14 +434,21 @@ Result<ExplainReading> read_explain_inputs(
   for (const PathWalk::Item& item : items) names.push_back(item.path);
   const auto hosts = hosts_of_folders(names);
 
-  std::vector<Gained> gained(items.size());
+  ExplainReading out;
+  out.blind = std::move(walk.blind);
+  out.notes = std::move(walk.notes);
+  Merge merge(out);
+  merge.failure = walk.failure;
   Progress progress(items.size(), on_progress);
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
     Worker worker(anchors, files, progress);
     for (std::size_t i = next++; i < items.size(); i = next++) {
+      merge.turn(i);
       const auto host = hosts.find(items[i].path);
-      worker.read(items[i], host == hosts.end() ? "" : host->second, gained[i]);
+      Gained gained;
+      worker.read(items[i], host == hosts.end() ? "" : host->second, gained);
+      merge.done(i, items[i].path, std::move(gained));
       progress.file();
     }
   };
@@ -332,29 +457,10 @@ Result<ExplainReading> read_explain_inputs(
     for (std::size_t i = 1; i < std::min(kThreads, items.size()); ++i) others.emplace_back(work);
     work();
   }
-
-  ExplainReading out;
-  out.blind = std::move(walk.blind);
-  out.notes = std::move(walk.notes);
-  std::optional<Error> failure = walk.failure;
-  std::size_t failed = 0;
-  for (std::size_t i = 0; i < gained.size(); ++i) {
-    Gained& one = gained[i];
-    if (one.failure) {
-      ++failed;
-      if (!failure) failure = one.failure;
-      out.blind.push_back({items[i].path, one.failure->context, true});
-    }
-    move_into(out.logs, one.logs);
-    move_into(out.facts, one.facts);
-    move_into(out.blind, one.blind);
-    move_into(out.notes, one.notes);
-    out.documents += one.documents;
-    out.dumps += one.dumps;
-  }
-  place_documents(out);
-  if (failure && failed == gained.size()) return *failure;
-  if (gained.empty()) return make_error(Errc::not_found, "no file in what was named");
+  merge.finish();
+  place_by_folder(out);
+  if (merge.failure && merge.failed == items.size()) return *merge.failure;
+  if (items.empty()) return make_error(Errc::not_found, "no file in what was named");
   return out;
 }
 

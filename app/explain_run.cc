@@ -98,6 +98,10 @@ void add_strange(const ExplainReading& reading, Report& report) {
       report.blind.push_back({name, std::move(why), true});
     }
   }
+  // Packed nothing: an archive without members.
+  if (!known && reading.logs.empty() && reading.dumps == 0 && report.blind.empty()) {
+    report.blind.push_back({"input", "nothing in it to judge", true});
+  }
   if (reading.dumps == 0 && known) return;
   const std::string dumps = counted(reading.dumps, "flight-recorder dump", "flight-recorder dumps");
   if (known) report.notes.push_back(dumps + " left out: ask muster trace");

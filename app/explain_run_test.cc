@@ -222,6 +222,121 @@ TEST(ExplainRun, DocumentsAreOfTheHostOfTheirFolder) {
   }
 }
 
+// A log that names no host lies in the folder of its host, where a machine's own log lies beside
+// it. Not that of a whole job, which tells of all.
+TEST(ExplainRun, LogsAreOfTheHostOfTheirFolder) {
+  struct Row {
+    const char *name, *more, *other, *port;
+  };
+  const Row rows[] = {
+      {"one folder alone", "", "b41/notes/dmesg.txt", "this/29511"},
+      {"no machine's log beside it", "", "a42/train.log", "this/29511"},
+      {"ranks of other hosts", "[rank1]: hello\n[rank9]: OSError: [Errno 5] nothing\n",
+       "a42/dmesg.txt", "this/29511"},
+      {"two folders", "", "a42/dmesg.txt", "a41/29511"},
+      {"one rank", "[rank1]: hello\n", "a42/dmesg.txt", "a41/29511"},
+  };
+  for (const Row& row : rows) {
+    MemoryFiles files;
+    files.add(
+        "top/a41/train.log",
+        std::string("[rank1]: RuntimeError: The server socket has failed to bind. port: 29511, "
+                    "useIpv6: 0, code: -98, EADDRINUSE: address already in use\n") +
+            row.more);
+    const bool machine = std::string(row.other).ends_with("dmesg.txt");
+    if (machine) files.add("top/a41/dmesg.txt", "[   12.118203] usb: a new device was found\n");
+    files.add(std::string("top/") + row.other, "[   12.118203] usb: a new device was found\n");
+    const Report report = answer({"top"}, files);
+    ASSERT_FALSE(report.findings.empty()) << row.name;
+    ASSERT_FALSE(report.findings[0].culprits.empty()) << row.name;
+    EXPECT_EQ(report.findings[0].culprits[0].id, row.port) << row.name;
+  }
+}
+
+// Shouts of which nobody knows when they were, beside a run that came to its end.
+TEST(ExplainRun, AFinishedRunOutlivesItsShouts) {
+  const std::string closed = "Connection closed by peer [10.1.2.3]:3321\n";
+  const std::string end = "2026-08-01 03:11:32 step 4000/4000 loss 1.8\nTraining completed.\n";
+  struct Row {
+    const char* name;
+    std::string log, other;
+    ExitStatus status;
+  };
+  const Row rows[] = {
+      {"no end", "2026-08-01 03:11:32 step 80/4000 loss 1.8\n" + closed, "",
+       ExitStatus::cannot_tell},
+      {"begun once more",
+       end +
+           "Resuming from checkpoint at step 3000\n2026-08-01 04:11:32 step 3001/4000 loss 1.8\n" +
+           closed,
+       "", ExitStatus::cannot_tell},
+      {"a reason beside it", end + "2026-08-01 03:11:33 [rank3]: KeyError: 'mask'\n" + closed, "",
+       ExitStatus::ok},
+      {"behind the end", end + closed, "", ExitStatus::ok},
+      {"before the end", closed + end, "", ExitStatus::ok},
+      {"in another log", end, closed, ExitStatus::ok},
+      {"the last step alone", "2026-08-01 03:11:32 step 4000/4000 loss 1.8\n" + closed, "",
+       ExitStatus::ok},
+      {"a process that was killed", end, "[rank3]: Killed\nexitcode  : -9 (pid: 4)\n",
+       ExitStatus::ok},
+  };
+  for (const Row& row : rows) {
+    MemoryFiles files;
+    files.add("train.log", row.log);
+    files.add("worker.log", row.other + "hello\n");
+    const Report report = answer({"train.log", "worker.log"}, files);
+    EXPECT_EQ(exit_status_of(report), row.status)
+        << row.name << (report.findings.empty() ? "" : report.findings[0].summary);
+    for (const Finding& finding : report.findings) {
+      const bool accuses = row.status == ExitStatus::ok && !finding.culprits.empty() &&
+                           finding.culprits[0].kind == CulpritKind::host;
+      EXPECT_FALSE(accuses) << row.name << finding.summary;
+    }
+  }
+}
+
+// What hangs beside the network of the run.
+TEST(ExplainRun, AdaptersBesideTheRunAccuseNobody) {
+  struct Row {
+    const char* adapter;
+    ExitStatus status;
+  };
+  for (const Row& row :
+       {Row{"ens4f0np0 (mlx5_core)", ExitStatus::critical},
+        Row{"eno2 (tg3)", ExitStatus::cannot_tell}, Row{"usb0 (cdc_ether)", ExitStatus::ok},
+        Row{"enx7a2c01 (rndis_host)", ExitStatus::ok}}) {
+    MemoryFiles files;
+    files.add("n12_dmesg.txt", std::string("[Sat Aug  1 03:11:40 2026] NETDEV WATCHDOG: ") +
+                                   row.adapter + ": transmit queue 0 timed out\n");
+    EXPECT_EQ(exit_status_of(answer({"n12_dmesg.txt"}, files)), row.status) << row.adapter;
+    add_night(files);
+    const Report report = answer({"n12_dmesg.txt", "logs"}, files);
+    ASSERT_FALSE(report.findings.empty());
+    EXPECT_EQ(report.findings[0].cause, Cause::gpu_fell_off_bus) << row.adapter;
+  }
+}
+
+// Events of Kubernetes as kubectl prints them, the newest first or last.
+TEST(ExplainRun, BackOffsThatWereOver) {
+  const std::string head = "LAST SEEN   TYPE      REASON    OBJECT        MESSAGE\n";
+  const std::string failed =
+      "12m         Warning   BackOff   pod/run-0     Back-off pulling image \"reg/train:7\"\n";
+  const std::string pulled =
+      "11m         Normal    Pulled    pod/run-0     Successfully pulled image \"reg/train:7\"\n";
+  struct Row {
+    const char* name;
+    std::string log;
+    ExitStatus status;
+  };
+  for (const Row& row : {Row{"still", head + failed, ExitStatus::critical},
+                         Row{"oldest first", head + failed + pulled, ExitStatus::ok},
+                         Row{"newest first", head + pulled + failed, ExitStatus::ok}}) {
+    MemoryFiles files;
+    files.add("events.txt", row.log);
+    EXPECT_EQ(exit_status_of(answer({"events.txt"}, files)), row.status) << row.name;
+  }
+}
+
 // Behind the end of summer time a zone that was told is an hour less; one that was guessed decides
 // nothing.
 TEST(ExplainRun, ZonesHoldForTheStampsOfTheirSeason) {

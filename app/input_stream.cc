@@ -1,7 +1,10 @@
 #include "app/input_stream.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
+#include "base/limits.h"
 #include "base/utf16.h"
 #include "edge/os/zstd_stream.h"
 
@@ -71,6 +74,13 @@ class Text final : public ByteStream {
 };
 
 }  // namespace
+
+Status wait_for_pipe(ByteStream& stream, const std::string& path) {
+  if (path == "-" || stream.ready(limits::kPipePatience)) return {};
+  return make_error(Errc::timeout,
+                    fmt::format("reading {}: a pipe, and nothing came from it for {} s", path,
+                                limits::kPipePatience.count()));
+}
 
 Result<std::unique_ptr<ByteStream>> text_of(std::unique_ptr<ByteStream> stream,
                                             const std::string& name, std::function<bool()> over) {

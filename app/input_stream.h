@@ -14,4 +14,8 @@ namespace muster {
 Result<std::unique_ptr<ByteStream>> text_of(std::unique_ptr<ByteStream> stream,
                                             const std::string& name, std::function<bool()> over);
 
+// Waits for the first bytes of a pipe: Errc::timeout where none come for limits::kPipePatience, as
+// nobody may ever write into it. "-" may take its time, whoever gave it is still there.
+Status wait_for_pipe(ByteStream& stream, const std::string& path);
+
 }  // namespace muster

@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "app/line_fold.h"
 #include "app/log_line_reader.h"
 #include "base/anchored_lines.h"
 #include "base/colours.h"
@@ -108,7 +109,11 @@ struct LogScan::State {
   bool line(std::string_view text, std::uint64_t number, std::span<const std::uint16_t> literals);
   bool piece(std::string_view text, std::uint64_t number, std::span<const std::uint16_t> literals,
              const LogAnchors::Use& use);
-  void rules(std::string_view text, std::uint64_t number, std::span<const std::uint16_t> literals,
+  bool fold(std::string_view text, std::uint64_t number, std::span<const std::uint16_t> literals,
+            const LogAnchors::Use& use);
+  void unfold(const LineFold::Folded& folded);
+  void unfold_all();
+  bool rules(std::string_view text, std::uint64_t number, std::span<const std::uint16_t> literals,
              bool in_traceback);
   void first_bytes(std::string_view text);
   void stamps();
@@ -120,6 +125,7 @@ struct LogScan::State {
   const LogAnchors& anchors;
   Options options;
   AnchoredLines lines;
+  LineFold folded;
   LogLineReader envelope;
   KernelReader kernel;
   WatchdogReader watchdog;
@@ -131,6 +137,8 @@ struct LogScan::State {
   std::map<std::uint64_t, EventTime> above;  // by the first line of a traceback: of that step
   LogSource source;
   std::set<std::int32_t> ranks;  // that rules saw in lines; more than two are not counted
+  std::uint64_t skipped = 0;     // lines like the one that is read, which were passed over
+  std::vector<std::uint16_t> of_rules;
   bool begun = false;
 };
 
@@ -194,6 +202,10 @@ bool LogScan::State::line(std::string_view text, std::uint64_t number,
     use.step |= one.step;
     if (one.rule) use.rule = one.rule;
   }
+  const bool dense = (use.comms || use.rule) && !use.kernel && !use.event && !use.step;
+  if (dense && !watchdog.wants_next() && text.find('\r') == std::string_view::npos) {
+    return fold(text, number, literals, use);
+  }
   // A bar redraws its line; what another process wrote stands between.
   bool next = false;
   for (std::size_t end = 0; end != std::string_view::npos;) {
@@ -203,6 +215,39 @@ bool LogScan::State::line(std::string_view text, std::uint64_t number,
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
   }
   return next;
+}
+
+// A line of a kind that comes by the hundred thousand: read only while it has news.
+bool LogScan::State::fold(std::string_view text, std::uint64_t number,
+                          std::span<const std::uint16_t> literals, const LogAnchors::Use& use) {
+  const auto shape = LineFold::shape_of(text);
+  if (shape && folded.folds(*shape, text, number)) return false;
+  const std::uint64_t before = watchdog.news();
+  if (use.comms) watchdog.line(text, number);
+  const bool ruled = use.rule || anchors.rules().needs_all_lines();
+  const bool settled = !ruled || rules(text, number, literals, false);
+  const bool next = watchdog.wants_next();
+  if (next) note_step(number);
+  if (shape && settled && !next && watchdog.news() == before) {
+    if (const auto other = folded.settle(*shape, number)) unfold(*other);
+  }
+  return next;
+}
+
+void LogScan::State::unfold(const LineFold::Folded& one) {
+  std::vector<std::uint16_t> here;
+  anchors.search().find(one.text, [&here](std::size_t, std::size_t literal) {
+    here.push_back(static_cast<std::uint16_t>(literal));
+  });
+  std::sort(here.begin(), here.end());
+  here.erase(std::unique(here.begin(), here.end()), here.end());
+  skipped = one.skipped - 1;
+  rules(one.text, one.number, here, false);
+  skipped = 0;
+}
+
+void LogScan::State::unfold_all() {
+  for (const LineFold::Folded& one : folded.take()) unfold(one);
 }
 
 bool LogScan::State::piece(std::string_view text, std::uint64_t number,
@@ -241,21 +286,24 @@ void LogScan::State::stamp_from_above(std::vector<LogEvent>& events) const {
   }
 }
 
-void LogScan::State::rules(std::string_view text, std::uint64_t number,
+// True where the line, and those like it that come later, are only counted.
+bool LogScan::State::rules(std::string_view text, std::uint64_t number,
                            std::span<const std::uint16_t> literals, bool in_traceback) {
   const LogLine read = envelope.read(text);
   // Frames of a traceback quote source code, which may say anything.
-  if (in_traceback && read.message.starts_with("  ")) return;
-  std::vector<std::uint16_t> of_rules;
+  if (in_traceback && read.message.starts_with("  ")) return false;
+  of_rules.clear();
   for (const std::uint16_t literal : literals) {
     if (const auto rule = anchors.use(literal).rule) of_rules.push_back(*rule);
   }
   auto event = anchors.rules().match(read, of_rules);
-  if (!event) return;
+  if (!event) return true;
   if (event->rank && ranks.size() < 2) ranks.insert(*event->rank);
   event->source = options.name;
   event->line = number;
-  keeper.add(std::move(*event));
+  event->repeats = skipped;
+  const bool named = event->subject.kind != CulpritKind::none;  // with a number, perhaps
+  return keeper.add(std::move(*event)) && !named;
 }
 
 // Of the first and last line that has one.
@@ -324,6 +372,7 @@ ScannedLog LogScan::finish() {
   s.lines.finish([&s](std::string_view text, std::uint64_t number, auto literals) {
     return s.line(text, number, literals);
   });
+  s.unfold_all();
   s.progress.finish();
   s.stamps();
   ScannedLog out;

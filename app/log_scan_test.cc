@@ -144,6 +144,48 @@ TEST(LogScan, RepeatsAreCounted) {
   EXPECT_EQ(read.events.back().repeats, 1000 - limits::kLogEventsOfRule);
 }
 
+// Lines that say the same again and again are passed over, and counted as if they had been read.
+TEST(LogScan, DenseLinesAreCounted) {
+  std::string log;
+  constexpr int kLines = 3000;
+  for (int i = 0; i < kLines; ++i) {
+    log += fmt::format(
+        "2026-08-01 10:{:02}:{:02} n{}:4711{}:99 [0] misc/socket.cc:50 NCCL WARN "
+        "OSError: port {}\n",
+        i / 60 % 60, i % 60, 1 + i % 2, i % 2, 30000 + i);
+  }
+  for (const std::size_t chunk : {std::size_t{997}, SIZE_MAX}) {
+    const ScannedLog read = scan(log, chunk);
+    std::uint64_t lines[2] = {};
+    for (const LogEvent& event : read.events) {
+      ASSERT_EQ(event.rule, "io");
+      ASSERT_TRUE(event.host == "n1" || event.host == "n2");
+      ASSERT_EQ(event.pid, event.host == "n1" ? 47110 : 47111);
+      lines[event.host == "n1" ? 0 : 1] += 1 + event.repeats;
+      if (event.repeats == 0) continue;
+      EXPECT_EQ(format_rfc3339(*event.last.at),
+                event.host == "n1" ? "2026-08-01T10:49:58Z" : "2026-08-01T10:49:59Z");
+    }
+    EXPECT_EQ(lines[0], kLines / 2);
+    EXPECT_EQ(lines[1], kLines / 2);
+    EXPECT_EQ(read.events.size(), 2 * limits::kLogEventsOfRule);
+  }
+}
+
+// What comes between them is read.
+TEST(LogScan, BetweenDenseLinesNothingIsLost) {
+  std::string log;
+  for (int i = 0; i < 200; ++i) {
+    log += "n1:4711:99 [0] misc/socket.cc:50 NCCL WARN OSError: port 30000\n";
+    if (i == 100) log += "n1:4711:99 [0] misc/socket.cc:50 NCCL WARN OSError: error 12\n";
+    if (i == 150) log += "n1:4711:99 [0] misc/socket.cc:50 NCCL WARN quota of eva\n";
+  }
+  const ScannedLog read = scan(log);
+  ASSERT_EQ(read.events.size(), limits::kLogEventsOfRule + 1);
+  EXPECT_EQ(read.events[limits::kLogEventsOfRule].rule, "quota");
+  EXPECT_EQ(read.events[limits::kLogEventsOfRule - 1].repeats, 201 - limits::kLogEventsOfRule);
+}
+
 TEST(LogScan, FirstAndLastStamp) {
   const ScannedLog read =
       scan("no stamp\n2026-08-01T10:00:00Z a\n2026-08-01T11:00:00Z b\nno stamp\n");

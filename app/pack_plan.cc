@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "app/input_stream.h"
-#include "app/other_verb.h"
 #include "app/pack_verify.h"
 #include "app/path_walk.h"
 #include "app/rank_file.h"
+#include "app/stranger.h"
 #include "base/limits.h"
 #include "core/blocks/pack_manifest.h"
 #include "core/blocks/plan_judge.h"

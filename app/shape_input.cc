@@ -59,6 +59,7 @@ class Reader {
     const std::string& path = item.path;
     auto file = item.open(files_);
     if (!file) return file.error();
+    if (const Status speaks = wait_for_pipe(**file, path); !speaks) return speaks.error();
     auto stream = text_of(std::move(*file), path, [] { return false; });
     if (!stream) return stream.error();
     std::string head;

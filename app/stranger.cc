@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <vector>
 
 #include "base/text.h"
@@ -19,8 +20,21 @@ bool holds(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
+bool has_one(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::any_of(words.begin(), words.end(), [&](auto word) { return holds(text, word); });
+}
+
+// A row of nvidia-smi --format=csv,noheader: units or the name of the product stand in it.
+bool is_gpu_row(std::string_view line) {
+  const std::string low = to_lower(line);
+  const auto cells = split(low, ',');
+  return cells.size() >= 3 && ((has_one(low, {" w,"}) && has_one(low, {" %", " mib"})) ||
+                               (cells.size() >= 6 && has_one(low, {", nvidia "})));
+}
+
 // "2027/02/03 04:05:06.789, 0, NVIDIA H100 80GB HBM3, 512.10": values where names should stand.
 bool is_row_of_values(std::string_view line) {
+  if (is_gpu_row(line)) return true;
   const std::vector<std::string_view> cells = split(line, ',');
   if (cells.size() < 3) return false;
   const bool all_short = std::all_of(cells.begin(), cells.end(),
@@ -55,6 +69,22 @@ std::string_view kind_of_log(std::string_view head) {
 }
 
 }  // namespace
+
+std::string other_verb(std::string_view head) {
+  head = head.substr(0, 4096);
+  const std::string line = to_lower(head.substr(0, head.find('\n')));
+  const auto cells = split(line, ',');
+  const bool gpus = has_one(line, {"utilization.gpu", "power.draw", "power_draw", "gpu_util"});
+  if ((cells.size() >= 3 && gpus) || is_gpu_row(line) || holds(head, "DCGM_FI_")) {
+    return "GPU telemetry: ask muster triage";
+  }
+  const bool steps =
+      cells.size() >= 2 && std::any_of(cells.begin(), cells.end(), [](auto cell) {
+        cell = trim(cell);
+        return cell == "step" || cell == "global_step" || cell == "iteration" || cell == "iter";
+      });
+  return steps ? "a table of steps: ask muster shape" : "";
+}
 
 std::string stranger_text(std::string_view head) {
   const std::string_view first = trim(head.substr(0, head.find('\n')));

@@ -36,6 +36,8 @@ inline constexpr std::size_t kContractDepth = 32;
 inline constexpr std::size_t kConfigBytes = 1024 * 1024;
 // Its pipe: a shell's `<(...)` gives its first bytes at once, a forgotten one none for ever.
 inline constexpr std::chrono::seconds kConfigPatience{5};
+// The first bytes of a pipe that is to be diagnosed: `<(kubectl logs ...)` asks a cluster first.
+inline constexpr std::chrono::seconds kPipePatience{20};
 // What one log may tell about its ranks: the first of a kind and rank are the ones that count (a
 // rank has a handful of groups), and a job of 16,384 ranks says four things each with room.
 inline constexpr std::size_t kWitnessesOfRank = 16;
@@ -64,6 +66,9 @@ inline constexpr std::size_t kRuleWordBytes = 512;
 inline constexpr std::size_t kLogEvents = 65536;
 inline constexpr std::size_t kLogEventsOfRule = 8;
 inline constexpr std::size_t kLogEventsOfContext = 64;
+// Events and facts of all logs of one run: 16,384 ranks that say sixteen things each; 300 MiB.
+inline constexpr std::size_t kRunEvents = 262144;
+inline constexpr std::size_t kRunFacts = 262144;
 // Lines of one small document that a tool printed (ps of a host with 10,000 processes, the listing
 // of a checkpoint of 16,384 ranks with three files each) and facts kept of it.
 inline constexpr std::size_t kSiteLines = 65536;

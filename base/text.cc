@@ -89,6 +89,20 @@ std::size_t take_character(std::string_view text, std::uint32_t& code_point) {
   return overlong || surrogate || code_point > 0x10FFFF ? 0 : length;
 }
 
+std::string_view whole_characters(std::string_view text, std::size_t max_bytes) {
+  if (text.size() <= max_bytes) return text;
+  constexpr std::size_t kLongest = 4;
+  // Bytes of another encoding are cut anywhere.
+  for (std::size_t back = 0; back < kLongest && back <= max_bytes; ++back) {
+    const auto byte = static_cast<unsigned char>(text[max_bytes - back]);
+    if ((byte & 0xC0) == 0x80) continue;
+    std::uint32_t ignored = 0;
+    const bool torn = back > 0 && take_character(text.substr(max_bytes - back), ignored) > back;
+    return text.substr(0, torn ? max_bytes - back : max_bytes);
+  }
+  return text.substr(0, max_bytes);
+}
+
 bool is_unsafe_to_show(std::uint32_t c) {
   return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x061C || (c >= 0x200B && c <= 0x200F) ||
          (c >= 0x2028 && c <= 0x202E) || (c >= 0x2060 && c <= 0x206F) || c == 0xFEFF ||

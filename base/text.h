@@ -38,6 +38,10 @@ bool contains_ignoring_case(std::string_view haystack, std::string_view needle);
 // Bytes of the character at the front of `text`, 0 where they are no UTF-8; `text` is not empty.
 std::size_t take_character(std::string_view text, std::uint32_t& code_point);
 
+// The first `max_bytes` of `text` at most, less what a cut inside of a character of UTF-8 would
+// leave of it.
+std::string_view whole_characters(std::string_view text, std::size_t max_bytes);
+
 // Characters that change what stands beside them, or that nobody sees: C0 and C1 controls, DEL,
 // marks and overrides of direction, blanks without width, tags.
 bool is_unsafe_to_show(std::uint32_t code_point);

@@ -51,6 +51,21 @@ TEST(EscapeControls, MakesHostileTextHarmless) {
   EXPECT_EQ(escape_controls("ab\x1b", 5), "ab...");
 }
 
+TEST(WholeCharacters, NoneIsCut) {
+  struct Row {
+    const char *text, *left;
+    std::size_t bytes;
+  };
+  for (const Row& row :
+       {Row{"", "", 0}, Row{"", "", 9}, Row{"abc", "", 0}, Row{"abc", "ab", 2},
+        Row{"abc", "abc", 3}, Row{"a\xc3\xa9", "a", 2}, Row{"a\xc3\xa9", "a\xc3\xa9", 3},
+        Row{"\xe2\x82\xac", "", 1}, Row{"\xe2\x82\xac", "", 2}, Row{"x\xf0\x9f\x98\x80y", "x", 4},
+        Row{"x\xf0\x9f\x98\x80y", "x\xf0\x9f\x98\x80", 5}, Row{"a\xa9\xa9\xa9", "a\xa9", 2},
+        Row{"a\xa9\xa9\xa9\xa9\xa9", "a\xa9\xa9\xa9\xa9", 5}, Row{"a\xc3(", "a\xc3", 2}}) {
+    EXPECT_EQ(whole_characters(row.text, row.bytes), row.left) << row.text << row.bytes;
+  }
+}
+
 TEST(Split, KeepsEmptyPieces) {
   EXPECT_EQ(split("", ',').size(), 1u);
   EXPECT_EQ(split("a,,b,", ',').size(), 4u);

@@ -3,8 +3,8 @@
 //
 // Times are those of the processor, of grep's process too, so that other work on the machine counts
 // little. The bars: on lines that match nothing at least half the speed of `grep -F` with 16
-// patterns, and 200 MB/s on the log of NCCL. bench/explain_memory.sh measures the memory of 1 and
-// 10 GB.
+// patterns, and 200 MB/s on the logs of NCCL and of its watchdog, also where every line of them
+// means something. bench/explain_memory.sh measures the memory of 1 and 10 GB.
 
 #include <benchmark/benchmark.h>
 #include <fmt/core.h>
@@ -77,6 +77,48 @@ const std::string& nccl_log() {
   return kLog;
 }
 
+// Logs of which every line means something to a reader, the worst that there is: communicators that
+// begin, time-outs of the watchdog, warnings of NCCL. `line` makes the line of a rank.
+template <typename Line>
+std::string dense_log(const Line& line) {
+  std::string log;
+  for (int i = 0; i < kLines / 2; ++i) log += line(i, i % 512);
+  return log;
+}
+
+const std::string& init_log() {
+  static const std::string kLog = dense_log([](int i, int rank) {
+    return fmt::format(
+        "n{:03}:{}:{} [{}] NCCL INFO ncclCommInitRank comm 0x{:x} rank {} nranks 512 cudaDev {} "
+        "nvmlDev {} busId {:x}000 commId 0x{:x} - Init START\n",
+        rank / 8, 40000 + rank, 41000 + rank, rank % 8, 0x55f0c8000 + i * 64, rank, rank % 8,
+        rank % 8, 16 + rank % 8, 0x9a7c0000 + i / 512);
+  });
+  return kLog;
+}
+
+const std::string& watchdog_log() {
+  static const std::string kLog = dense_log([](int i, int rank) {
+    return fmt::format(
+        "[rank{}]:[E801 10:{:02}:{:02}.118203377 ProcessGroupNCCL.cpp:629] [Rank {}] Watchdog "
+        "caught collective operation timeout: WorkNCCL(SeqNum={}, OpType=ALLREDUCE, NumelIn=64, "
+        "NumelOut=64, Timeout(ms)=600000) ran for 600047 milliseconds before timing out.\n",
+        rank, i / 60 % 60, i % 60, rank, 3907 + i / 512);
+  });
+  return kLog;
+}
+
+const std::string& warning_log() {
+  static const std::string kLog = dense_log([](int i, int rank) {
+    return fmt::format(
+        "n{:03}:{}:{} [{}] misc/socket.cc:{} NCCL WARN socketProgress: Connection closed by remote "
+        "peer n{:03}-ib0<{}>\n",
+        rank / 8, 40000 + rank, 41000 + rank, rank % 8, 49 + i % 2, (rank / 8 + 1) % 64,
+        30000 + i % 20000);
+  });
+  return kLog;
+}
+
 const LogAnchors& anchors() {
   static const RuleMatcher kRules = [] {
     const auto rules = muster::builtin_rules();
@@ -145,10 +187,23 @@ void grep_nccl(benchmark::State& state) {
   grep(state, nccl_log());
 }
 
+void explain_init(benchmark::State& state) {
+  scan(state, init_log());
+}
+void explain_watchdog(benchmark::State& state) {
+  scan(state, watchdog_log());
+}
+void explain_warnings(benchmark::State& state) {
+  scan(state, warning_log());
+}
+
 BENCHMARK(explain_trainer)->Unit(benchmark::kMillisecond)->UseManualTime();
 BENCHMARK(grep_trainer)->Unit(benchmark::kMillisecond)->UseManualTime();
 BENCHMARK(explain_nccl)->Unit(benchmark::kMillisecond)->UseManualTime();
 BENCHMARK(grep_nccl)->Unit(benchmark::kMillisecond)->UseManualTime();
+BENCHMARK(explain_init)->Unit(benchmark::kMillisecond)->UseManualTime();
+BENCHMARK(explain_watchdog)->Unit(benchmark::kMillisecond)->UseManualTime();
+BENCHMARK(explain_warnings)->Unit(benchmark::kMillisecond)->UseManualTime();
 
 }  // namespace
 

@@ -141,7 +141,10 @@ class ExplainVerb final : public Verb {
     request.paths = paths_;
     for (const std::string& text : zones_) {
       auto zone = parse_zone(text);
-      if (!zone) return console.fail(zone.error());
+      if (!zone) {
+        console.complain("--tz: " + zone.error().context);
+        return ExitStatus::usage;
+      }
       request.zones.insert_or_assign(std::move(zone->first), std::move(zone->second));
     }
     if (!request.zones.contains("")) {

@@ -1,19 +1,8 @@
 #include "core/comms/process_ranks.h"
 
-#include <algorithm>
-
-#include "base/text.h"
+#include "base/host_name.h"
 
 namespace muster {
-namespace {
-
-// Addresses stay whole.
-std::string host_key(std::string_view host) {
-  const bool name = host.find_first_not_of("0123456789.:") != std::string_view::npos;
-  return to_lower(name ? host.substr(0, host.find('.')) : host);
-}
-
-}  // namespace
 
 ProcessRanks::ProcessRanks(std::span<const RankProcess> processes) {
   std::int64_t largest = 0;
@@ -24,15 +13,21 @@ ProcessRanks::ProcessRanks(std::span<const RankProcess> processes) {
 }
 
 void ProcessRanks::add(std::string_view host, std::int64_t pid, std::int32_t rank) {
-  by_pid_[pid].emplace(host_key(host), rank);
+  const std::string key = host_key(host);
+  if (!key.empty()) hosts_.insert(key);
+  by_pid_[pid].emplace(key, rank);
 }
 
 std::optional<std::int32_t> ProcessRanks::rank_of(std::string_view host, std::int64_t pid) const {
   const auto found = by_pid_.find(pid);
   if (found == by_pid_.end()) return std::nullopt;
+  const std::string key = host_key(host);
+  const std::size_t others = hosts_.size() - hosts_.count(key);
+  const bool several = hosts_.size() > 1 || (!key.empty() && others > 0);
   std::set<std::int32_t> ranks;
   for (const auto& [of_host, rank] : found->second) {
-    if (host.empty() || of_host.empty() || of_host == host_key(host)) ranks.insert(rank);
+    const bool unknown = !several && (key.empty() || of_host.empty());
+    if (of_host == key || unknown) ranks.insert(rank);
   }
   return ranks.size() == 1 ? std::optional(*ranks.begin()) : std::nullopt;
 }

@@ -20,12 +20,13 @@ class ProcessRanks {
   explicit ProcessRanks(std::span<const RankProcess> processes);
 
   void add(std::string_view host, std::int64_t pid, std::int32_t rank);
-  // A process number without a host is one of any host: only sure where nobody else has it. "n3"
-  // and "n3.cluster.example" are one host.
+  // Absent where two have that number, and where one of them names no host and several are known:
+  // their kernels count alike. "n3" and "n3.cluster.example" are one host.
   std::optional<std::int32_t> rank_of(std::string_view host, std::int64_t pid) const;
 
  private:
   std::map<std::int64_t, std::set<std::pair<std::string, std::int32_t>>> by_pid_;
+  std::set<std::string> hosts_;
 };
 
 }  // namespace muster

@@ -68,7 +68,7 @@ void place_sightings(const std::vector<Sighting>& sightings,
     value.at = at;
     value.source = source;
     value.line = s.line;
-    value.text = s.text.substr(0, limits::kEvidenceChars);
+    value.text = whole_characters(s.text, limits::kEvidenceChars);
     out.witnesses.push_back(std::move(value));
     if (!s.place.host.empty() && s.place.host != "unknown") out.hosts[*rank] = s.place.host;
   }

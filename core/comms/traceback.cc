@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/limits.h"
+#include "base/text.h"
 #include "core/comms/scan.h"
 
 namespace muster {
@@ -79,7 +80,7 @@ Traceback::Step Traceback::line(std::string_view text, std::uint64_t number) {
   }
   if (text.starts_with(' ') || text.starts_with('\t')) return Step::open;
   if (looks_like_exception(text)) {
-    exception_ = std::string(text.substr(0, kTextBytes));
+    exception_ = std::string(whole_characters(text, kTextBytes));
     number_ = number;
     stack_ = false;
     return Step::pending;
@@ -92,7 +93,7 @@ std::string Traceback::summary() const {
   const std::string& place = place_.empty() ? any_place_ : place_;
   if (!place.empty()) out += fmt::format(" ({})", place);
   if (!first_.empty()) out += fmt::format(" (after {})", first_);
-  return out.substr(0, limits::kEvidenceChars);
+  return std::string(whole_characters(out, limits::kEvidenceChars));
 }
 
 }  // namespace muster

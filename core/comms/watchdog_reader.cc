@@ -15,6 +15,7 @@
 #include "base/check.h"
 #include "base/colours.h"
 #include "base/limits.h"
+#include "base/text.h"
 #include "base/timestamp.h"
 #include "core/comms/failure_text.h"
 #include "core/comms/log_envelope.h"
@@ -96,6 +97,7 @@ struct WatchdogReader::State {
   void close(const Writer& writer);
   void close_all();
   void learn(const LogEnvelope& envelope);
+  void add_process(RankProcess process);
   void place(Unplaced& waiting);
   bool feed_traceback(const Line& line);
   void read(std::string_view text, std::uint64_t number, const std::vector<int>& hits);
@@ -143,6 +145,8 @@ struct WatchdogReader::State {
   std::map<Writer, Open> open;
   std::map<Writer, ExitBlock> blocks;
   std::map<Writer, bool> in_default_group;  // of the writer's last group tag
+  std::set<std::tuple<std::int64_t, std::int32_t, std::int64_t, std::string>> processes;
+  std::uint64_t news = 0;
   bool a_task_failed = false;
   bool flight_off = false;
 };
@@ -217,7 +221,7 @@ RankWitness WatchdogReader::State::make(WitnessKind kind, const Line& line) cons
   if (!value.at) value.clock = line.envelope.clock;
   value.source = options.source;
   value.line = line.number;
-  value.text = std::string(trim(line.text).substr(0, limits::kEvidenceChars));
+  value.text = std::string(whole_characters(trim(line.text), limits::kEvidenceChars));
   return value;
 }
 
@@ -243,19 +247,20 @@ void WatchdogReader::State::add(LogWitness witness, std::optional<Label> label) 
                                        value.group.value_or(""), value.op, value.seq.value_or(-2),
                                        value.enqueued.value_or(-2), value.completed.value_or(-2));
   const bool numbers = value.seq || value.enqueued;
+  std::size_t& count = counts[fmt::format("{} {}", who, static_cast<int>(value.kind))];
+  if (count >= limits::kWitnessesOfRank) return;
   if (numbers && !told.insert(what).second) return;
-  if (++counts[fmt::format("{} {}", who, static_cast<int>(value.kind))] >
-      limits::kWitnessesOfRank) {
-    return;
-  }
+  ++count;
+  ++news;
   if (!witness.placed && label) unplaced.push_back({reading.witnesses.size(), *label});
   reading.witnesses.push_back(std::move(witness));
 }
 
 void WatchdogReader::State::note(const Line& line) {
   if (reading.notes.size() >= limits::kNotesOfLog) return;
+  ++news;
   reading.notes.push_back(fmt::format("{}:{}: {}", options.source, line.number,
-                                      trim(line.envelope.message).substr(0, 240)));
+                                      whole_characters(trim(line.envelope.message), 240)));
 }
 
 void WatchdogReader::State::judge(const FailureMeaning& meaning, const Line& line,
@@ -348,7 +353,7 @@ bool WatchdogReader::State::watchdog_died(const Line& line) {
   const FailureMeaning meaning = meaning_of_exception(trim(*text));
   // A cause that nobody knows is no exception of the application.
   if (meaning.kind == WitnessKind::exception) return true;
-  judge(meaning, line, std::string(trim(line.text).substr(0, limits::kEvidenceChars)));
+  judge(meaning, line, std::string(whole_characters(trim(line.text), limits::kEvidenceChars)));
   return true;
 }
 
@@ -408,7 +413,7 @@ bool WatchdogReader::State::job_note(const Line& line) {
 bool WatchdogReader::State::nccl_warning(const Line& line) {
   if (!line.envelope.nccl_warn) return false;
   judge(meaning_of_nccl_warning(line.envelope.message), line,
-        std::string(trim(line.text).substr(0, limits::kEvidenceChars)));
+        std::string(whole_characters(trim(line.text), limits::kEvidenceChars)));
   return true;
 }
 
@@ -420,10 +425,7 @@ bool WatchdogReader::State::nccl_init(const Line& line) {
   if (!rank || !of || !line.envelope.pid || *rank < 0 || *rank >= *of || *of > (1 << 24)) {
     return true;
   }
-  if (reading.processes.size() < limits::kWitnesses) {
-    reading.processes.push_back(
-        {line.envelope.host, *line.envelope.pid, static_cast<std::int32_t>(*rank), *of});
-  }
+  add_process({line.envelope.host, *line.envelope.pid, static_cast<std::int32_t>(*rank), *of});
   return true;
 }
 
@@ -439,7 +441,7 @@ bool WatchdogReader::State::bare_exception(const Line& line) {
   if (!printed && !thrown) return false;
   const FailureMeaning meaning = meaning_of_exception(text);
   if (meaning.kind == WitnessKind::exception) return true;
-  judge(meaning, line, std::string(trim(text).substr(0, limits::kEvidenceChars)));
+  judge(meaning, line, std::string(whole_characters(trim(text), limits::kEvidenceChars)));
   return true;
 }
 
@@ -504,6 +506,7 @@ bool WatchdogReader::State::terminated(const Line& line) {
 // One field of torchelastic's summary. The agent ends the other ranks once one has failed, so that
 // outside "Root Cause" only a crash of the process itself is news.
 bool WatchdogReader::State::exit_field(const Line& line) {
+  ++news;
   const Writer writer = writer_of(line.envelope);
   std::string_view text = line.envelope.message;
   skip_blanks(text);
@@ -531,7 +534,7 @@ bool WatchdogReader::State::exit_field(const Line& line) {
   const auto code = take_int(text);
   const auto pid = int_behind(text, "pid:");
   if (block.rank && code && *code >= -64 && *code <= 255 && *code != 0) {
-    if (pid) reading.processes.push_back({block.host, *pid, *block.rank, 0});
+    if (pid) add_process({block.host, *pid, *block.rank, 0});
     const int signal = static_cast<int>(*code < 0 ? -*code : 0);
     const FailureMeaning meaning = meaning_of_signal(signal);
     const bool own = signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL;
@@ -552,6 +555,7 @@ bool WatchdogReader::State::exit_field(const Line& line) {
 
 // "srun: error: n3: task 11: Killed". Once one task has failed, srun ends the others.
 bool WatchdogReader::State::task_exit(const Line& line) {
+  ++news;
   std::string_view text = line.text;
   const std::size_t mark = text.find(": task ");
   std::string_view host = text.substr(0, mark);
@@ -587,6 +591,7 @@ bool WatchdogReader::State::task_exit(const Line& line) {
 // ----------------------------------------------------------------------------------
 
 bool WatchdogReader::State::traceback(const Line& line) {
+  ++news;
   const Writer writer = writer_of(line.envelope);
   close(writer);
   if (open.size() >= limits::kOpenTracebacks) return true;
@@ -634,14 +639,21 @@ bool WatchdogReader::State::feed_traceback(const Line& line) {
 void WatchdogReader::State::learn(const LogEnvelope& e) {
   const Label label = label_of(e);
   if (e.in_group && in_default_group.size() < limits::kOpenTracebacks) {
-    in_default_group[writer_of(e)] = e.default_group;
+    const auto [known, fresh] = in_default_group.try_emplace(writer_of(e), e.default_group);
+    if (fresh || known->second != e.default_group) ++news;
+    known->second = e.default_group;
   }
   if (!e.rank || ranks.size() > limits::kWitnesses) return;
-  ranks.insert(*e.rank);
-  if (label != Label{}) seen[label].insert(*e.rank);
-  if (e.pid && reading.processes.size() < limits::kWitnesses) {
-    reading.processes.push_back({e.host, *e.pid, *e.rank, 0});
-  }
+  if (ranks.insert(*e.rank).second) ++news;
+  if (label != Label{} && seen[label].insert(*e.rank).second) ++news;
+  if (e.pid) add_process({e.host, *e.pid, *e.rank, 0});
+}
+
+void WatchdogReader::State::add_process(RankProcess process) {
+  if (reading.processes.size() >= limits::kWitnesses) return;
+  if (!processes.emplace(process.pid, process.rank, process.of_ranks, process.host).second) return;
+  ++news;
+  reading.processes.push_back(std::move(process));
 }
 
 void WatchdogReader::State::place(Unplaced& waiting) {
@@ -715,6 +727,10 @@ void WatchdogReader::line(std::string_view text, std::uint64_t number) {
   if (!hit && state_->open.empty()) return;
   std::sort(hits.begin(), hits.end());
   state_->read(text, number, hits);
+}
+
+std::uint64_t WatchdogReader::news() const {
+  return state_->news;
 }
 
 bool WatchdogReader::wants_next() const {

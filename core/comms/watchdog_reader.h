@@ -66,6 +66,9 @@ class WatchdogReader {
   // Every line, or only those that hold one of watchdog_anchors() and those that come while
   // wants_next().
   void line(std::string_view text, std::uint64_t number);
+  // Goes up with each line that told something new: a line that leaves it as it was may come again
+  // as often as it likes.
+  std::uint64_t news() const;
   // A traceback is open: the next line may be of it.
   bool wants_next() const;
   // Once, at the end: places the lines whose prefix was explained only later.

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/limits.h"
+#include "base/text.h"
 #include "base/timestamp.h"
 #include "core/explain/usual_actions.h"
 
@@ -37,7 +38,7 @@ Evidence evidence_of(const Scene& scene, std::size_t i, std::string_view mark, b
   const LogEvent& event = scene.event(i);
   const std::string head = heading(scene, i, mark, many);
   std::string text = head.empty() ? event.text : fmt::format("[{}] {}", head, event.text);
-  if (text.size() > limits::kEvidenceChars) text.resize(limits::kEvidenceChars);
+  text.resize(whole_characters(text, limits::kEvidenceChars).size());
   return {event.source, event.line, std::move(text)};
 }
 

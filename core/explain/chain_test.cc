@@ -49,6 +49,19 @@ TEST(Chain, WhatIsNotCertainlyLaterIsNoConsequence) {
   EXPECT_FALSE(has(lines, "consequence", "link down"));
 }
 
+TEST(Chain, ACutLeavesWholeCharacters) {
+  for (std::size_t front = 480; front < 500; ++front) {
+    Pile p;
+    std::string text(front, 'x');
+    for (int i = 0; i < 20; ++i) text += "\xe2\x82\xac";
+    p.root(gpu_oom, text).rank(3).at(10);
+    const std::string line = evidence(p).at(0);
+    const std::string_view tail = std::string_view(line).substr(line.size() - 3);
+    EXPECT_TRUE(tail == "\xe2\x82\xac" || tail.ends_with('x')) << front;
+    EXPECT_GE(line.size(), 510u);
+  }
+}
+
 TEST(Chain, FactsStandBesideTheLinesThatTheyDecide) {
   Pile p;
   p.root(limit_too_low, "Too many open files").on(CulpritKind::config, "nofile");

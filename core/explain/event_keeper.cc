@@ -19,29 +19,31 @@ std::string key_of(const LogEvent& event) {
 
 }  // namespace
 
-void EventKeeper::push(LogEvent event, Kept& kept) {
+bool EventKeeper::push(LogEvent event, Kept& kept) {
   if (events_.size() >= limits::kLogEvents) {
-    ++not_kept_;
-    return;
+    not_kept_ += 1 + event.repeats;
+    return true;
   }
   kept.places.push_back(events_.size());
   events_.push_back(std::move(event));
+  return false;
 }
 
-void EventKeeper::add_context(LogEvent event, Kept& kept) {
+bool EventKeeper::add_context(LogEvent event, Kept& kept) {
   if (kept.places.size() < limits::kLogEventsOfContext) return push(std::move(event), kept);
   kept.next = std::max(kept.next, limits::kLogEventsOfRule);
   events_[kept.places[kept.next]] = std::move(event);
   if (++kept.next == kept.places.size()) kept.next = limits::kLogEventsOfRule;
+  return true;
 }
 
-void EventKeeper::add(LogEvent event) {
+bool EventKeeper::add(LogEvent event) {
   std::string key = key_of(event);
   auto found = kept_.find(key);
   if (found == kept_.end()) {
     if (events_.size() >= limits::kLogEvents) {
-      ++not_kept_;
-      return;
+      not_kept_ += 1 + event.repeats;
+      return true;
     }
     found = kept_.emplace(std::move(key), Kept{}).first;
   }
@@ -50,7 +52,10 @@ void EventKeeper::add(LogEvent event) {
   if (kept.places.size() < limits::kLogEventsOfRule) return push(std::move(event), kept);
   LogEvent& last = events_[kept.places.back()];
   last.repeats += 1 + event.repeats;
-  last.last = event.last;
+  const std::uint64_t line = event.line.value_or(0);
+  if (line >= kept.last_line) last.last = event.last;
+  kept.last_line = std::max(kept.last_line, line);
+  return true;
 }
 
 std::vector<LogEvent> EventKeeper::take() {

@@ -15,8 +15,10 @@ namespace muster {
 // all limits::kLogEvents.
 class EventKeeper {
  public:
-  // In the order of the lines.
-  void add(LogEvent event);
+  // In the order of the lines, but for those that only repeat. True where the event, and all like
+  // it from now on, has no place of its own: it is counted in another, or takes that of an older
+  // one.
+  bool add(LogEvent event);
   // Once, at the end: in the order of the lines.
   std::vector<LogEvent> take();
   // Events that had no room.
@@ -26,9 +28,10 @@ class EventKeeper {
   struct Kept {
     std::vector<std::size_t> places;  // in events_; of context a ring behind the first ones
     std::size_t next = 0;             // the oldest of the ring
+    std::uint64_t last_line = 0;      // of the last repeat
   };
-  void add_context(LogEvent event, Kept& kept);
-  void push(LogEvent event, Kept& kept);
+  bool add_context(LogEvent event, Kept& kept);
+  bool push(LogEvent event, Kept& kept);
 
   std::vector<LogEvent> events_;
   std::unordered_map<std::string, Kept> kept_;

@@ -215,8 +215,25 @@ void loss_no_number(const Scene& scene, std::vector<Claim>& claims) {
   claims.push_back(std::move(claim));
 }
 
+// An adapter of which nobody tells whether the run goes over it.
+void quiet_adapter(const Scene& scene, std::vector<Claim>& claims) {
+  for (const std::size_t i : scene.with_rule("nic_fault")) {
+    const LogEvent& e = scene.event(i);
+    if (scene.role(i) != EventRole::confirmation || e.severity < Severity::warning) continue;
+    claims.push_back(claim_of(scene, Cause::undetermined, {i}));
+    claims.back().confidence = Confidence::low;
+    claims.back().next =
+        "see whether it carries the run or its storage (ip route), then its counters";
+    claims.back().join = "facts_alone";
+    return;
+  }
+}
+
 // Of several ends the first is the one that the others may follow from.
 void first_end(const Scene& scene, std::vector<Claim>& claims) {
+  const bool ended = std::any_of(claims.begin(), claims.end(),
+                                 [](const Claim& c) { return c.join == "after_end"; });
+  if (ended) return;
   for (const std::size_t i : scene.with_role(EventRole::teardown)) {
     const LogEvent& e = scene.event(i);
     const auto code = parse_int(e.word("code"));
@@ -239,7 +256,7 @@ void first_end(const Scene& scene, std::vector<Claim>& claims) {
 }  // namespace
 
 void add_facts_alone(const Scene& scene, std::vector<Claim>& claims) {
-  for (const auto add : {jobs, mounts, gpus, nodes, first_end, loss_no_number}) {
+  for (const auto add : {jobs, mounts, gpus, nodes, first_end, loss_no_number, quiet_adapter}) {
     const bool stands = std::any_of(claims.begin(), claims.end(), [](const Claim& c) {
       return !c.follows && (c.severity >= Severity::warning || c.cause == Cause::external_stop);
     });

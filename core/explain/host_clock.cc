@@ -71,6 +71,7 @@ HostClock::HostClock(const ExplainInput& input, const std::vector<std::string>& 
   if (fold_) unfold(*fold_);
   for (Source& source : sources_) look_for_rise(source);
   share(input);
+  compare(input);
   find_begins(input);
   for (Source& source : sources_) fill(source);
   sort(input);
@@ -104,6 +105,13 @@ void HostClock::read(const ExplainInput& input, const std::vector<std::string>& 
     }
   }
   tied_.assign(hosts_seen.size() + 1, false);
+  std::map<std::int32_t, std::size_t> ranks_seen;
+  for (Point& p : points_) {
+    p.clock = p.host;
+    if (p.host != 0 || !p.rank) continue;
+    p.clock = ranks_seen.emplace(*p.rank, hosts_seen.size() + ranks_seen.size() + 1).first->second;
+  }
+  seen_.assign(hosts_seen.size() + ranks_seen.size() + 1, Seen::unknown);
 }
 
 void HostClock::date(const ExplainInput& input) {
@@ -269,6 +277,28 @@ struct Began {
   WallTime first, last;
 };
 
+struct Moment {
+  std::string name;
+  WallTime at;
+};
+
+// When a call began, by the line that tells how long it ran.
+std::optional<Moment> call_of(const LogEvent& event, WallTime at) {
+  const auto ran = parse_int(event.word("ran_ms"));
+  if (!ran || event.word("seq").empty() || *ran < 0 || *ran > 86'400'000) return std::nullopt;
+  return Moment{std::string(event.word("group")) + '/' + std::string(event.word("seq")) + '/' +
+                    std::string(event.word("op")),
+                at - std::chrono::milliseconds(*ran)};
+}
+
+// The same, or when a step ended.
+std::optional<Moment> moment_of(const LogEvent& event, WallTime at) {
+  if (event.rule == "progress:last_step" && event.time.has_date && !event.word("step").empty()) {
+    return Moment{"step " + std::string(event.word("step")), at};
+  }
+  return call_of(event, at);
+}
+
 // Of a call, by host. A host that began twice tells of two attempts, nobody knows which is meant.
 std::vector<std::pair<std::size_t, WallTime>> begins_of(const std::map<std::size_t, Began>& call) {
   std::vector<std::pair<std::size_t, WallTime>> out;
@@ -292,16 +322,12 @@ void HostClock::share(const ExplainInput& input) {
   for (std::size_t i = 0; i < points_.size(); ++i) {
     const LogEvent& event = input.events[i];
     const Point& p = points_[i];
-    const auto ran = parse_int(event.word("ran_ms"));
-    if (p.host == 0 || !p.stamped || !ran || event.word("seq").empty()) continue;
-    if (*ran < 0 || *ran > 86'400'000) continue;
-    const std::string key = std::string(event.word("group")) + '/' +
-                            std::string(event.word("seq")) + '/' + std::string(event.word("op"));
-    const WallTime began = *p.lo - std::chrono::milliseconds(*ran);
-    const auto [it, added] = calls[key].emplace(p.host, Began{began, began});
+    const auto call = p.host != 0 && p.stamped ? call_of(event, *p.lo) : std::nullopt;
+    if (!call) continue;
+    const auto [it, added] = calls[call->name].emplace(p.host, Began{call->at, call->at});
     if (added) continue;
-    it->second.first = std::min(it->second.first, began);
-    it->second.last = std::max(it->second.last, began);
+    it->second.first = std::min(it->second.first, call->at);
+    it->second.last = std::max(it->second.last, call->at);
   }
   std::map<std::size_t, std::vector<WallTime>> offsets;  // as points on the epoch
   for (const auto& [key, call] : calls) {
@@ -325,6 +351,35 @@ void HostClock::share(const ExplainInput& input) {
   for (Point& p : points_) {
     if (p.stamped) *p.lo -= ahead[p.host];
     if (p.stamped && p.hi) *p.hi -= ahead[p.host];
+  }
+}
+
+// What all ranks do at one moment, a call that they began and a step that they ended, shows whose
+// clock is wrong, and that clocks of this pile are not to be relied on.
+void HostClock::compare(const ExplainInput& input) {
+  std::map<std::string, std::map<std::size_t, Began>> moments;
+  for (std::size_t i = 0; i < points_.size(); ++i) {
+    const LogEvent& event = input.events[i];
+    const Point& p = points_[i];
+    if (p.clock == 0 || !p.stamped) continue;
+    const auto began = moment_of(event, *p.lo);
+    if (!began) continue;
+    const auto [it, added] = moments[began->name].emplace(p.clock, Began{began->at, began->at});
+    if (added) continue;
+    it->second.first = std::min(it->second.first, began->at);
+    it->second.last = std::max(it->second.last, began->at);
+  }
+  for (const auto& [name, moment] : moments) {
+    const auto begins = begins_of(moment);
+    if (begins.size() < 2) continue;
+    std::vector<WallTime> all;
+    for (const auto& [clock, at] : begins) all.push_back(at);
+    const WallTime common = *middle(std::move(all));
+    for (const auto& [clock, at] : begins) {
+      const bool wrong = at - common > limits::kClockSkew || common - at > limits::kClockSkew;
+      apart_ = apart_ || wrong;
+      if (wrong || seen_[clock] == Seen::unknown) seen_[clock] = wrong ? Seen::wrong : Seen::right;
+    }
   }
 }
 
@@ -403,6 +458,7 @@ Duration HostClock::doubt(const Point& a, const Point& b) const {
   if (a.zoned != b.zoned) return kZoneDoubt;
   if (a.host == b.host && a.host != 0) return kHostDoubt;
   if (a.source == b.source) return kJitter;
+  if (apart_ && (seen_[a.clock] != Seen::right || seen_[b.clock] != Seen::right)) return kZoneDoubt;
   if (tied_[a.host] && tied_[b.host]) return kSharedDoubt;
   return limits::kClockSkew;
 }

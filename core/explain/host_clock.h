@@ -26,7 +26,9 @@ enum class Order : std::uint8_t { unknown, before, after };
 // began at about one moment, which tells the offset to within kSharedDoubt; it is taken out where
 // it is larger than that and two calls agree on it (one may be of another attempt). Stamps with a
 // zone and stamps without one, of which nobody told the offset, differ by up to kZoneDoubt; a zone
-// that was only guessed tells none.
+// that was only guessed tells none. Where such a moment, or a step that several logged, shows
+// stamps that are further apart than kClockSkew, clocks that none of them confirms may be off by as
+// much.
 class HostClock {
  public:
   static constexpr Duration kSharedDoubt = std::chrono::seconds(30);
@@ -67,6 +69,7 @@ class HostClock {
     bool zoned = false;
     std::size_t source = 0, place = 0;  // number of its source, of its line among its events
     std::size_t host = 0;               // 0: not known
+    std::size_t clock = 0;  // whose stamps these are: of the host, else of the rank; 0: not known
     std::optional<std::int32_t> rank;
   };
   struct Source {
@@ -88,6 +91,7 @@ class HostClock {
   void look_for_rise(Source& source);
   void fill(Source& source);
   void share(const ExplainInput& input);
+  void compare(const ExplainInput& input);
   void find_begins(const ExplainInput& input);
   void sort(const ExplainInput& input);
   Duration doubt(const Point& a, const Point& b) const;
@@ -96,6 +100,10 @@ class HostClock {
   std::vector<Source> sources_;
   std::vector<Point> begins_;  // of the logs of the job: their first stamps
   std::vector<bool> tied_;     // of a host: its offset was measured
+  // Of a clock: something that all did at one moment shows that it is right, or that it is not.
+  enum class Seen : std::uint8_t { unknown, right, wrong };
+  std::vector<Seen> seen_;
+  bool apart_ = false;  // a clock was seen to be wrong
   std::optional<Fold> fold_;
   std::vector<std::optional<WallTime>> stamps_;
   std::vector<std::size_t> sorted_;

@@ -213,7 +213,8 @@ TEST(HostClock, CollectivesTellTheOffsetOfTwoHosts) {
   EXPECT_EQ(scene.clock().order(5, 2), Order::before);
 }
 
-// The job hung again at the same call, hours later, and the other host has only that log.
+// The job hung again at the same call, hours later, and the other host has only that log. Where
+// nothing shows the two attempts, it may as well be the clock.
 TEST(HostClock, AnotherAttemptTellsNoOffset) {
   for (const bool both : {false, true}) {
     Pile p;
@@ -226,7 +227,42 @@ TEST(HostClock, AnotherAttemptTellsNoOffset) {
     p.root(Cause::gpu_oom).rank(8).host("n2").at(300 + 5 * kHour);
     const Scene scene(p.input);
     const std::size_t first = both ? 2 : 1;
-    EXPECT_EQ(scene.clock().order(first, first + 2), Order::before) << both;
+    EXPECT_EQ(scene.clock().order(first, first + 2), both ? Order::before : Order::unknown) << both;
+  }
+}
+
+// Hosts that began one call, or ended one step, hours apart by their stamps: one of the clocks is
+// wrong, and what no such moment confirms may be as wrong.
+TEST(HostClock, ClocksThatWereSeenToBeWrongDecideNothing) {
+  struct Row {
+    const char* name;
+    bool step, third;  // told by a step; compared with a host that nothing confirms
+    double ahead;
+    Order order;
+  };
+  for (const Row& row : {Row{"a call", false, false, 3 * kHour, Order::unknown},
+                         Row{"a step", true, false, 3 * kHour, Order::unknown},
+                         Row{"behind", true, false, -3 * kHour, Order::unknown},
+                         Row{"another host", true, true, 3 * kHour, Order::unknown},
+                         Row{"right by a step", true, false, 60, Order::before},
+                         Row{"right, another host", true, true, 60, Order::before}}) {
+    Pile p;
+    for (int i = 0; i < 3; ++i) {
+      p.source = "log" + std::to_string(i);
+      const double at = 1000 + (i == 2 ? row.ahead : 0);
+      const std::string host = "n" + std::to_string(i);
+      if (row.step) {
+        p.context("last_step").host(host).rank(i).at(at).word("step", "80");
+      } else {
+        p.timeout(i, at).host(host);
+      }
+    }
+    p.source = "a";
+    p.root(Cause::gpu_oom).host("n0").at(2000);
+    p.source = "b";
+    p.root(Cause::gpu_oom).host(row.third ? "n9" : "n2").at(2000 + 4 * kHour);
+    const Scene scene(p.input);
+    EXPECT_EQ(scene.clock().order(3, 4), row.order) << row.name;
   }
 }
 

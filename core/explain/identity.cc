@@ -11,11 +11,6 @@ namespace {
 
 constexpr std::int32_t kTwoRanks = -1;  // one pid, two ranks: containers count by themselves
 
-bool looks_like_address(std::string_view text) {
-  return std::count(text.begin(), text.end(), '.') == 3 &&
-         std::all_of(text.begin(), text.end(), [](char c) { return is_digit(c) || c == '.'; });
-}
-
 template <typename Key, typename Value>
 void learn(std::map<Key, Value>& map, const Key& key, const Value& value,
            const Value& nothing = {}) {
@@ -24,11 +19,6 @@ void learn(std::map<Key, Value>& map, const Key& key, const Value& value,
 }
 
 }  // namespace
-
-std::string host_key(std::string_view host) {
-  if (looks_like_address(host) || host.find(':') != std::string_view::npos) return to_lower(host);
-  return to_lower(host.substr(0, host.find('.')));
-}
 
 std::string pci_key(std::string_view pci) {
   std::string low = to_lower(trim(pci));

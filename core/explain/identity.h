@@ -8,12 +8,11 @@
 #include <string_view>
 #include <vector>
 
+#include "base/host_name.h"
 #include "core/explain/explain.h"
 
 namespace muster {
 
-// A name of a host as it is compared: lower case, without its domain. Addresses stay whole.
-std::string host_key(std::string_view host);
 // "0000:3b:00.0" of "0000:3B:00", "3b:00.0", "00000000:3B:00.0"; empty: no PCI address.
 std::string pci_key(std::string_view pci);
 // "10.0.0.7" of "10.0.0.7<43122>", "10.0.0.7:43122" and "[10.0.0.7]:43122".

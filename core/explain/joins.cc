@@ -7,8 +7,8 @@ namespace muster {
 std::span<const Join> join_table() {
   static const std::vector<Join> kTable = [] {
     std::vector<Join> all;
-    for (const auto part :
-         {limit_joins(), gpu_joins(), network_joins(), data_joins(), job_joins()}) {
+    for (const auto part : {limit_joins(), gpu_joins(), network_joins(), data_joins(), job_joins(),
+                            cluster_joins()}) {
       all.insert(all.end(), part.begin(), part.end());
     }
     return all;

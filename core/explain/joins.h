@@ -31,6 +31,7 @@ std::span<const Join> gpu_joins();
 std::span<const Join> network_joins();
 std::span<const Join> data_joins();
 std::span<const Join> job_joins();
+std::span<const Join> cluster_joins();
 
 // ---- For the joins ---------------------------------------------------------------------------
 

@@ -393,6 +393,16 @@ TEST(GpuJoins, CleaningUp) {
          p.fact(job);
        },
        "benign_cleanup_xid", "", kOk, kHigh},
+      {"a cancel of another job, days before",
+       [=](Pile& p) {
+         p.context("last_step").rank(0).at(20);
+         end(p, "0000:01:00");
+         JobRecord other = job;
+         other.start = WallTime(std::chrono::hours(24 * 19'000));
+         other.end = WallTime(std::chrono::hours(24 * 19'001));
+         p.fact(other);
+       },
+       "benign_cleanup_xid", "", kOk, kMedium, kMedium},
       {"its reason is not in the log", [=](Pile& p) { end(p, "0000:01:00", "149"); },
        "evidence_missing", "", kInfo, kLow, kLow},
       {"behind a lost GPU",

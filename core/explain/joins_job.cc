@@ -5,88 +5,11 @@
 #include <set>
 
 #include "base/text.h"
+#include "core/explain/job_record.h"
 #include "core/explain/joins.h"
 
 namespace muster {
 namespace {
-
-std::string first_word(std::string_view text) {
-  text = trim(text);
-  return to_lower(text.substr(0, text.find_first_of(" +*~#$@")));
-}
-
-// ---- Whether a record is of the job of the logs ----------------------------------------------
-
-// Records and logs end together, but for what is written late.
-constexpr Duration kNear = std::chrono::hours(1);
-
-enum class Belongs : std::uint8_t { no, unknown, yes };
-
-std::string_view whole_id(std::string_view id) {
-  return id.substr(0, id.find_first_of("._+"));
-}
-
-// `id` stands in `text` by itself: "77" in "job_77.out", not in "job_1770.out".
-bool holds_id(std::string_view text, std::string_view id) {
-  const auto digit = [&](std::size_t i) {
-    return i < text.size() && text[i] >= '0' && text[i] <= '9';
-  };
-  for (std::size_t at = text.find(id); at != text.npos; at = text.find(id, at + 1)) {
-    if ((at == 0 || !digit(at - 1)) && !digit(at + id.size())) return true;
-  }
-  return false;
-}
-
-// Jobs whose ids the names or the lines of the logs hold. Short ids are no names.
-bool named_in_logs(const Scene& scene, std::string_view id) {
-  if (id.size() < 3) return false;
-  const auto& input = scene.input();
-  return std::any_of(input.sources.begin(), input.sources.end(),
-                     [&](const LogSource& source) { return holds_id(source.name, id); }) ||
-         std::any_of(input.events.begin(), input.events.end(), [&](const LogEvent& e) {
-           return whole_id(e.word("job")) == id || holds_id(e.source, id);
-         });
-}
-
-bool of_run(const Scene& scene, std::size_t i) {
-  const LogEvent& e = scene.event(i);
-  return e.rank || e.rule == "exception" || e.rule.starts_with("progress:") ||
-         e.cause == Cause::external_stop;
-}
-
-// By times: something of the run lies within those of the record.
-Belongs by_time(const Scene& scene, const JobRecord& job) {
-  if (!job.start && !job.end) return Belongs::unknown;
-  Belongs best = Belongs::no;
-  bool stamped = false;
-  for (const std::size_t i : scene.sorted()) {
-    const EventTime& time = scene.event(i).time;
-    if (!of_run(scene, i) || !time.at || !time.has_date) continue;
-    stamped = true;
-    const bool early = job.start && *time.at + kNear < *job.start;
-    const bool late = job.end && *time.at > *job.end + kNear;
-    const bool far = !job.start && *time.at + kNear < *job.end;
-    if (!early && !late && !far) return Belongs::yes;
-    // Records have the time of the site, stamps may have another.
-    const Duration zone = time.has_zone ? HostClock::kZoneDoubt : Duration::zero();
-    const bool maybe = (!job.start || *time.at + zone + kNear >= *job.start) &&
-                       (!job.end || *time.at <= *job.end + zone + kNear) &&
-                       (job.start || *time.at + zone + kNear >= *job.end);
-    if (time.has_zone && maybe) best = Belongs::unknown;
-  }
-  return stamped ? best : Belongs::unknown;
-}
-
-Belongs belongs(const Scene& scene, const JobRecord& job) {
-  if (scene.input().events.empty()) return Belongs::yes;  // nobody asks of another
-  if (named_in_logs(scene, whole_id(job.id))) return Belongs::yes;
-  for (const FactRef& ref : all_facts<JobRecord>(scene)) {
-    const std::string& other = std::get<JobRecord>(ref.fact->value).id;
-    if (whole_id(other) != whole_id(job.id) && named_in_logs(scene, whole_id(other)))
-      return Belongs::no;
-  }
-  return by_time(scene, job);
-}
 
 // ---- Processes that the kernel killed --------------------------------------------------------
 
@@ -99,11 +22,6 @@ std::optional<std::int64_t> told_pid(const LogEvent& event) {
   if (at == std::string::npos) return event.pid;
   const std::string_view rest = std::string_view(event.text).substr(at + 5);
   return parse_int(rest.substr(0, rest.find(')')));
-}
-
-bool same_host(const Scene& scene, std::size_t a, std::size_t b) {
-  return scene.host(a).empty() || scene.host(b).empty() ||
-         host_key(scene.host(a)) == host_key(scene.host(b));
 }
 
 // Programs that a training job runs, by the names that the kernel prints.
@@ -133,7 +51,7 @@ std::optional<std::size_t> mourner_of(const Scene& scene, std::size_t kill,
   if (!scene.event(kill).pid) return std::nullopt;
   const auto [first, last] = lines.equal_range(*scene.event(kill).pid);
   for (auto it = first; it != last; ++it) {
-    if (same_host(scene, it->second, kill)) return it->second;
+    if (scene.same_host(scene.host(it->second), scene.host(kill))) return it->second;
   }
   return std::nullopt;
 }
@@ -255,7 +173,7 @@ void file_server(const Scene& scene, std::vector<Claim>& claims) {
       claim.actions = {Action::repair_storage, Action::restart_from_checkpoint};
       claim.next = "repair the server or its path; killing the blocked processes does not help";
       for (const std::size_t i : scene.with_rule("hung_task")) {
-        if (!same_host(scene, i, events.front())) continue;
+        if (!scene.same_host(scene.host(i), scene.host(events.front()))) continue;
         if (scene.clock().order(i, events.front()) != Order::before) claim.events.push_back(i);
       }
     }
@@ -263,8 +181,43 @@ void file_server(const Scene& scene, std::vector<Claim>& claims) {
   }
 }
 
+// `host` is in "n2" or in a bracketed list, as far as that is one list of numbers.
+bool in_list(std::string_view list, std::string_view host) {
+  const std::size_t open = list.find('['), close = list.rfind(']');
+  if (open == list.npos || close == list.npos || close < open) {
+    return host_key(list) == host_key(host);
+  }
+  const std::string key = host_key(host), head = to_lower(list.substr(0, open));
+  if (!key.starts_with(head)) return false;
+  const std::string_view digits = std::string_view(key).substr(head.size());
+  const auto number = parse_uint(digits);
+  if (!number) return false;
+  for (const std::string_view piece : split(list.substr(open + 1, close - open - 1), ',')) {
+    const std::size_t dash = piece.find('-');
+    const std::string_view from = piece.substr(0, dash);
+    const auto first = parse_uint(from);
+    const auto last = dash == piece.npos ? first : parse_uint(piece.substr(dash + 1));
+    if (from.size() != digits.size() || !first || !last) continue;
+    if (*number >= *first && *number <= *last) return true;
+  }
+  return false;
+}
+
+// The hosts of the input in a list of nodes; the list itself where none of them is.
+std::vector<std::string> hosts_of_list(const Scene& scene, const std::string& list) {
+  std::vector<std::string> out;
+  if (list.find('[') != list.npos) {
+    for (const auto& [key, host] : scene.identity().hosts()) {
+      if (in_list(list, host)) out.push_back(host);
+    }
+  }
+  if (out.empty()) out.push_back(list);
+  return out;
+}
+
 void unkillable(const Scene& scene, std::vector<Claim>& claims) {
   Claim* claim = find_claim(claims, Cause::unkillable_process);
+  std::vector<std::string> hosts;
   for (const FactRef& ref : all_facts<NodeState>(scene)) {
     const auto& node = std::get<NodeState>(ref.fact->value);
     const std::string reason = to_lower(node.reason);
@@ -279,16 +232,26 @@ void unkillable(const Scene& scene, std::vector<Claim>& claims) {
       claim->severity = Severity::warning;
     }
     claim->facts.push_back(ref.index);
-    claim->culprits = {scene.host_culprit(node.host)};
+    for (std::string& host : hosts_of_list(scene, node.host)) {
+      if (std::find(hosts.begin(), hosts.end(), host) == hosts.end()) {
+        hosts.push_back(std::move(host));
+      }
+    }
   }
   if (claim == nullptr) return;
+  if (!hosts.empty()) claim->culprits.clear();
+  for (const std::string& host : hosts) claim->culprits.push_back(scene.host_culprit(host));
+  if (hosts.empty()) hosts.push_back(claim->culprits.empty() ? "" : claim->culprits.front().id);
   claim->join = "unkillable";
   claim->what = "the scheduler took the node out because processes of a job did not die";
   claim->actions = {Action::undrain_host, Action::reboot_host};
   claim->next = "give the node back to Slurm once none of them is left and the kernel log is quiet";
-  const std::string host = claim->culprits.empty() ? "" : claim->culprits.front().id;
-  for (const FactRef& ref : facts_of<ProcessRow>(scene, host)) {
+  for (const FactRef& ref : all_facts<ProcessRow>(scene)) {
     const auto& row = std::get<ProcessRow>(ref.fact->value);
+    const bool there = std::any_of(hosts.begin(), hosts.end(), [&](const std::string& host) {
+      return scene.applies(*ref.fact, host);
+    });
+    if (!there) continue;
     if (!row.state.starts_with('D')) continue;
     claim->facts.push_back(ref.index);
     const std::string wait = to_lower(row.wait);
@@ -324,7 +287,7 @@ RecordedStop recorded_stop(const Scene& scene) {
   RecordedStop out;
   for (const FactRef& ref : all_facts<JobRecord>(scene)) {
     const auto& job = std::get<JobRecord>(ref.fact->value);
-    const std::string state = first_word(job.state);
+    const std::string state = state_word(job);
     // Of a whole job: its steps are cancelled in whatever way it ends.
     if (job.id.find('.') != std::string::npos) continue;
     const bool planned = state == "timeout" || state == "preempted" || state == "requeued";
@@ -401,33 +364,11 @@ void stopped(const Scene& scene, std::vector<Claim>& claims) {
   }
 }
 
-// `host` is in "n2" or in a bracketed list, as far as that is one list of numbers.
-bool in_list(std::string_view list, std::string_view host) {
-  const std::size_t open = list.find('['), close = list.rfind(']');
-  if (open == list.npos || close == list.npos || close < open) {
-    return host_key(list) == host_key(host);
-  }
-  const std::string key = host_key(host), head = to_lower(list.substr(0, open));
-  if (!key.starts_with(head)) return false;
-  const std::string_view digits = std::string_view(key).substr(head.size());
-  const auto number = parse_uint(digits);
-  if (!number) return false;
-  for (const std::string_view piece : split(list.substr(open + 1, close - open - 1), ',')) {
-    const std::size_t dash = piece.find('-');
-    const std::string_view from = piece.substr(0, dash);
-    const auto first = parse_uint(from);
-    const auto last = dash == piece.npos ? first : parse_uint(piece.substr(dash + 1));
-    if (from.size() != digits.size() || !first || !last) continue;
-    if (*number >= *first && *number <= *last) return true;
-  }
-  return false;
-}
-
 void node_failed(const Scene& scene, std::vector<Claim>& claims) {
   Claim* claim = find_claim(claims, Cause::node_failure);
   for (const FactRef& ref : all_facts<JobRecord>(scene)) {
     const auto& job = std::get<JobRecord>(ref.fact->value);
-    if (first_word(job.state) != "node_fail") continue;
+    if (state_word(job) != "node_fail") continue;
     const Belongs of = belongs(scene, job);
     if (of == Belongs::no) continue;
     if (claim == nullptr) {
@@ -473,7 +414,7 @@ void common_node(const Scene& scene, std::vector<Claim>& claims) {
   std::vector<std::size_t> facts;
   for (const FactRef& ref : all_facts<JobRecord>(scene)) {
     const auto& job = std::get<JobRecord>(ref.fact->value);
-    const std::string state = first_word(job.state);
+    const std::string state = state_word(job);
     const bool bad = state == "failed" || state == "node_fail";
     if (job.hosts.empty() || job.id.find('.') != std::string::npos) continue;
     if (!bad && state != "completed") continue;
@@ -641,7 +582,7 @@ void restart_loop(const Scene& scene, std::vector<Claim>& claims) {
 }
 
 bool is_running(const JobRecord& job) {
-  const std::string state = first_word(job.state);
+  const std::string state = state_word(job);
   return state == "running" || state == "r";
 }
 
@@ -727,7 +668,7 @@ void short_of_plan(const Scene& scene, std::vector<Claim>& claims) {
   std::vector<std::size_t> good;
   for (const FactRef& ref : all_facts<JobRecord>(scene)) {
     const auto& job = std::get<JobRecord>(ref.fact->value);
-    const bool bad = first_word(job.state) != "completed" || job.exit_code.value_or(0) != 0;
+    const bool bad = state_word(job) != "completed" || job.exit_code.value_or(0) != 0;
     if (bad || job.id.find('.') != std::string::npos) continue;
     good.push_back(ref.index);
   }

@@ -47,6 +47,13 @@ TEST(JobJoins, ProcessesThatTheKernelKilled) {
          p.timeouts(0, 4, 640);
        },
        "loader_worker_crashed", "rank:5"},
+      {"same pid, and nobody knows on which of two hosts",
+       [](Pile& p) {
+         oom(p, 77, "snapd", "n1");
+         p.line("x", undetermined, EventRole::context).host("n2");
+         loader_died(p, 77);
+       },
+       "loader_worker_crashed", "rank:5"},
       {"a loader, and its rank says so",
        [](Pile& p) {
          oom(p, 77, "pt_data_worker");
@@ -265,6 +272,24 @@ TEST(JobJoins, ProcessesThatDoNotDie) {
          p.fact(ProcessRow{4711, "Dl", "rpc_wait_bit_killable", "python"});
        },
        "unkillable_process", "host:n7", kWarning},
+      {"a list, of which one is known",
+       [](Pile& p) {
+         p.fact(NodeState{"n[07-09]", "DRAIN", "Kill task failed"});
+         p.fact(ProcessRow{4711, "D", "nfs_wait", "python"}, "n08");
+       },
+       "unkillable_process", "host:n08", kWarning},
+      {"a list, and a host beside it",
+       [](Pile& p) {
+         p.fact(NodeState{"n[07-09]", "DRAIN", "Kill task failed"});
+         p.fact(ProcessRow{4711, "D", "nfs_wait", "python"}, "n10");
+       },
+       "unkillable_process", "host:n[07-09]", kWarning},
+      {"two nodes",
+       [=](Pile& p) {
+         drained(p, "Kill task failed");
+         p.fact(NodeState{"n9", "DRAIN", "Kill task failed"});
+       },
+       "unkillable_process", "host:n7 host:n9", kWarning},
   });
 }
 

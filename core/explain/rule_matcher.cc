@@ -211,7 +211,7 @@ LogEvent RuleMatcher::State::event_of(const Compiled& rule, const LogLine& line,
   for (const auto& [number, name] : rule.groups) {
     const re2::StringPiece& group = found[static_cast<std::size_t>(number)];
     if (group.data() == nullptr || group.empty()) continue;
-    const std::string word(group.data(), std::min(group.size(), limits::kRuleWordBytes));
+    const std::string word(whole_characters({group.data(), group.size()}, limits::kRuleWordBytes));
     if (name == "host") event.host = word;
     if (const auto value = parse_int(word); value && *value >= 0) {
       if (name == "rank" && *value <= (1 << 24)) event.rank = static_cast<std::int32_t>(*value);
@@ -225,7 +225,7 @@ LogEvent RuleMatcher::State::event_of(const Compiled& rule, const LogLine& line,
   if (std::string id = fill(rule.subject, event, std::nullopt); !id.empty()) {
     event.subject = {rule.rule.subject_kind, std::move(id)};
   }
-  event.text = std::string(trim(line.text).substr(0, limits::kEvidenceChars));
+  event.text = std::string(whole_characters(trim(line.text), limits::kEvidenceChars));
   return event;
 }
 

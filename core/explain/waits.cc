@@ -286,14 +286,32 @@ std::set<std::int32_t> least(const std::map<std::int32_t, std::int64_t>& numbers
   return out.size() * 2 < numbers.size() ? out : std::set<std::int32_t>{};
 }
 
+// Lines of ranks of the last attempt: an earlier one counted its calls by itself.
+std::vector<std::size_t> of_last_attempt(const Scene& scene, std::string_view word) {
+  constexpr Duration kOneEnd = std::chrono::hours(1);  // ranks give up within the longest limits
+  std::vector<std::size_t> out;
+  for (const std::size_t i : scene.sorted()) {
+    if (number(scene.event(i), word) && scene.rank(i)) out.push_back(i);
+  }
+  if (out.empty()) return out;
+  const std::size_t last = out.back();
+  const auto starts = scene.with_rule("progress:restarted");
+  std::erase_if(out, [&](std::size_t i) {
+    const auto gap = scene.clock().before(i, last) ? scene.clock().gap(i, last) : std::nullopt;
+    return (gap && *gap > kOneEnd) ||
+           std::any_of(starts.begin(), starts.end(), [&](std::size_t start) {
+             return scene.clock().before(i, start) && scene.clock().before(start, last);
+           });
+  });
+  return out;
+}
+
 bool judge_behind(const Scene& scene, const Waits& waits, std::vector<Claim>& claims) {
   std::map<std::string, std::map<std::int32_t, std::int64_t>> enqueued;
-  for (const std::size_t i : scene.sorted()) {
+  for (const std::size_t i : of_last_attempt(scene, "enqueued")) {
     const LogEvent& e = scene.event(i);
-    const auto last = number(e, "enqueued");
-    if (!last || !scene.rank(i)) continue;
     auto& value = enqueued[std::string(e.word("group"))][*scene.rank(i)];
-    value = std::max(value, *last);
+    value = std::max(value, *number(e, "enqueued"));
   }
   for (const auto& [group, numbers] : enqueued) {
     const auto behind = least(numbers);

@@ -104,6 +104,19 @@ TEST(Waits, NumbersOfRanks) {
          numbers(p, {9, 9, 9});
        },
        "collective_hang", ""},
+      {"an attempt before a restart counted by itself",
+       [=](Pile& p) {
+         p.timeout(3, 100).word("enqueued", "5").word("group", "0");
+         p.context("restarted").at(900);
+         numbers(p, {9, 9, 9});
+       },
+       "collective_hang", ""},
+      {"an attempt hours before",
+       [=](Pile& p) {
+         p.timeout(3, -9000).word("enqueued", "5").word("group", "0");
+         numbers(p, {9, 9, 9});
+       },
+       "collective_hang", ""},
       {"one behind", [=](Pile& p) { numbers(p, {9, 9, 8, 9}); }, "rank_behind", "rank:2", kCritical,
        kMedium, kMedium},
       {"one behind, in groups of one name", [=](Pile& p) { numbers(p, {9, 9, 8, 9}, "tp"); },

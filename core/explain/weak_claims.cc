@@ -4,21 +4,24 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "base/text.h"
+#include "core/explain/job_record.h"
 
 namespace muster {
 namespace {
 
-// The scheduler or a signal ended the job: what is printed then is cleaning up.
+// The scheduler or a signal ended the job: what is printed then is cleaning up. A record of another
+// job ended none of this one's.
 bool was_ended(const Scene& scene) {
   for (const SiteFact& fact : scene.input().facts) {
     const auto* job = std::get_if<JobRecord>(&fact.value);
-    if (job == nullptr) continue;
-    const std::string state = to_lower(job->state);
-    if (state.starts_with("cancel") || state.starts_with("timeout") ||
-        state.starts_with("preempt") || state.starts_with("complet")) {
+    if (job == nullptr || belongs(scene, *job) == Belongs::no) continue;
+    const std::string state = state_word(*job);
+    if (state.starts_with("cancel") || state == "timeout" || state == "preempted" ||
+        state == "completed") {
       return true;
     }
   }
@@ -159,6 +162,48 @@ void threw_alone(const Scene& scene, std::vector<Claim>& claims) {
   claims.push_back(std::move(claim));
 }
 
+// The last end of training, where no attempt began behind it: its word, or the step that was
+// planned as the last.
+std::optional<std::size_t> end_of_training(const Scene& scene) {
+  std::optional<std::size_t> end;
+  for (const std::size_t i : scene.sorted()) {
+    const LogEvent& e = scene.event(i);
+    const bool last_step = e.rule == "progress:last_step" && !e.word("step").empty() &&
+                           e.word("step") == e.word("target_step");
+    if (e.rule == "progress:finished" || last_step) end = i;
+    if (e.rule == "progress:restarted" && end && scene.clock().before(*end, i)) end.reset();
+  }
+  return end;
+}
+
+// Connections that broke and processes that ended while nobody tells of a failure, in a run that
+// came to its end: that end is what they follow from, or it got over them.
+bool after_end(const Scene& scene, std::vector<Claim>& claims) {
+  const auto end = end_of_training(scene);
+  if (!end) return false;
+  std::vector<std::size_t> events;
+  for (const std::size_t i : scene.sorted()) {
+    const EventRole role = scene.role(i);
+    if (role == EventRole::cascade || role == EventRole::teardown) events.push_back(i);
+  }
+  if (events.empty()) return false;
+  const bool earlier = scene.clock().before(events.back(), *end);
+  Claim claim = claim_of(scene, earlier ? Cause::undetermined : Cause::timeout_after_completion,
+                         std::move(events));
+  claim.severity = Severity::info;
+  claim.confidence = Confidence::medium;
+  claim.culprits.clear();
+  claim.events.push_back(*end);
+  claim.what = earlier ? "connections broke or processes ended, and training came to its end behind"
+                       : "training came to its end; connections that broke or processes that ended "
+                         "are no loss of it";
+  claim.actions = {earlier ? Action::watch : Action::keep_result};
+  claim.next = "nothing; let all ranks leave the process group together";
+  claim.join = "after_end";
+  claims.push_back(std::move(claim));
+  return true;
+}
+
 struct SignalRow {
   std::string_view signal, meaning, next;
 };
@@ -224,6 +269,7 @@ void add_weak_claims(const Scene& scene, const Waits& waits, std::vector<Claim>&
                             layer_of(c.cause) == Layer::wait);
     });
   };
+  if (!stands() && waits.events.empty() && after_end(scene, claims)) return;
   if (!stands() && waits.events.empty()) threw_alone(scene, claims);
   if (!stands()) blamed_peer(scene, claims);
   if (!stands() && waits.events.empty()) ended_by_signal(scene, claims);

@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
+#include <iterator>
 #include <string_view>
 
 #include "core/kernel/nvlink5_table.h"
@@ -43,8 +44,6 @@ constexpr KindRow kKinds[] = {
      Action::none, "a network link came up"},
     {Kind::cable_fault, Cause::ib_link_faulty, Severity::critical, Confidence::medium,
      Action::check_link, Action::none, "a cable or its module is gone or reports an error"},
-    {Kind::nic_fault, Cause::undetermined, Severity::critical, Confidence::medium,
-     Action::collect_evidence, Action::drain_host, "a network adapter reports a fault of its own"},
     {Kind::oom_kill, Cause::host_oom_killed, Severity::critical, Confidence::high,
      Action::reduce_memory, Action::raise_limit, "the kernel killed a process to free memory"},
     {Kind::hung_task, Cause::undetermined, Severity::warning, Confidence::low,
@@ -184,6 +183,53 @@ KernelJudgement lost_device_of(const KernelEvent& event) {
   return out;
 }
 
+// Drivers and names of what carries a run's traffic: adapters of InfiniBand, RoCE and their kind.
+constexpr std::string_view kFabricDrivers[] = {"mlx4_core", "mlx4_en", "mlx5_core", "ib_ipoib",
+                                               "bnxt_en",   "irdma",   "hfi1",      "efa"};
+// What carries none of it: the network of a management controller hangs on USB.
+constexpr std::string_view kAsideDrivers[] = {"cdc_ether",  "cdc_ncm", "cdc_eem", "cdc_subset",
+                                              "rndis_host", "r8152",   "asix",    "ax88179_178a"};
+
+template <std::size_t N>
+bool one_of(const std::string_view (&names)[N], std::string_view name) {
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
+// A queue that hung: "NETDEV WATCHDOG: eth0 (ixgbe): ...", "NETDEV WATCHDOG: CPU: 3: eth0 ...".
+// Which interface a run goes over, a kernel log does not tell.
+KernelJudgement nic_of(const KernelEvent& event) {
+  KernelJudgement out{.cause = Cause::undetermined,
+                      .severity = Severity::critical,
+                      .confidence = Confidence::medium,
+                      .first = Action::collect_evidence,
+                      .then = Action::drain_host,
+                      .meaning = "a network adapter reports a fault of its own"};
+  if (event.text.find("NETDEV WATCHDOG") == std::string::npos) return out;
+  const std::string_view text = event.text;
+  const std::size_t open = text.find('(');
+  const std::string_view driver = open == text.npos
+                                      ? text.substr(0, 0)
+                                      : text.substr(open + 1, text.find(')', open) - open - 1);
+  const std::string_view name = event.device;
+  if (one_of(kFabricDrivers, driver) || name.starts_with("ib")) return out;
+  const bool aside = one_of(kAsideDrivers, driver) || name.starts_with("usb") ||
+                     name.starts_with("enx") || name.starts_with("wl");
+  if (aside) {
+    return {Cause::harmless_message,
+            Severity::ok,
+            Confidence::medium,
+            Action::none,
+            Action::none,
+            "a network device on USB or radio hung (as a rule the management controller's): no "
+            "traffic of a run goes over it"};
+  }
+  out.severity = Severity::warning;
+  out.confidence = Confidence::low;
+  out.then = Action::watch;
+  out.meaning = "a queue of a network adapter hung; whether a run uses it is not told";
+  return out;
+}
+
 }  // namespace
 
 KernelJudgement cause_of(const KernelEvent& event) {
@@ -200,6 +246,8 @@ KernelJudgement cause_of(const KernelEvent& event) {
       return graded(event, "host memory");
     case Kind::device_lost:
       return lost_device_of(event);
+    case Kind::nic_fault:
+      return nic_of(event);
     case Kind::disk_error:
       if (event.device.starts_with("nvme")) {
         return {Cause::nvme_failing, Severity::critical,

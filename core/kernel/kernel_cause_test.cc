@@ -37,6 +37,13 @@ KernelEvent told(Kind kind, const char* text) {
   return event;
 }
 
+KernelEvent queue(const char* name, const char* driver) {
+  KernelEvent event = device(Kind::nic_fault, name);
+  event.text =
+      std::string("NETDEV WATCHDOG: ") + name + " (" + driver + "): transmit queue 2 timed out";
+  return event;
+}
+
 KernelEvent recovery(GpuRecovery what) {
   KernelEvent event = of(Kind::xid, 154);
   event.recovery = what;
@@ -94,6 +101,12 @@ TEST(KernelCause, NobodyIsAccused) {
       {"slot narrower than its card",
        told(Kind::pcie_limited, "pci 0000:5e:00.0: 31.5 Gb/s available PCIe bandwidth, limited by"),
        Cause::pcie_link_degraded, Severity::warning, Confidence::low},
+      {"network of a management controller", queue("usb0", "cdc_ether"), Cause::harmless_message,
+       Severity::ok, Confidence::medium},
+      {"the same by its other name", queue("enx7a2c01", "rndis_host"), Cause::harmless_message,
+       Severity::ok, Confidence::medium},
+      {"some adapter", queue("eno2", "tg3"), Cause::undetermined, Severity::warning,
+       Confidence::low},
       {"blocked", of(Kind::hung_task), Cause::undetermined, Severity::warning, Confidence::low},
       {"some device is gone", device(Kind::device_lost, "xhci_hcd"), Cause::undetermined,
        Severity::critical, Confidence::low},
@@ -125,6 +138,12 @@ TEST(KernelCause, SomebodyIs) {
        Confidence::high},
       {"GPU cannot be woken", device(Kind::device_lost, "nvidia"), Cause::gpu_fell_off_bus,
        Severity::critical, Confidence::medium},
+      {"adapter of the fabric", queue("ens4f0np0", "mlx5_core"), Cause::undetermined,
+       Severity::critical, Confidence::medium},
+      {"IP over InfiniBand", queue("ibp3s0", "?"), Cause::undetermined, Severity::critical,
+       Confidence::medium},
+      {"adapter without power", told(Kind::nic_fault, "mlx5_core 0000:5e:00.0: insufficient power"),
+       Cause::undetermined, Severity::critical, Confidence::medium},
       {"disk", device(Kind::disk_error, "nvme0"), Cause::nvme_failing, Severity::critical,
        Confidence::medium},
       {"lanes lost", told(Kind::pcie_limited, "mlx5_core 0000:5e:00.0: limited width: x4 < x16"),

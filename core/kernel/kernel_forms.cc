@@ -80,7 +80,7 @@ constexpr Form kForms[] = {
      "mlx5_core " PCI ".*(?:health compromised|High temperature on "
      "sensors|wait_func.*[Tt]imeout|insufficient power on the PCIe slot).*"},
     {Kind::nic_fault, "NETDEV WATCHDOG",
-     "NETDEV WATCHDOG: " DISK " .*transmit queue \\d+ timed out.*"},
+     "NETDEV WATCHDOG: (?:CPU: \\d+: )?" DISK " .*transmit queue \\d+ timed out.*"},
     // Processes and memory
     {Kind::oom_kill, " of memory: Kill",
      "(?:Memory cgroup out|Out) of memory: Kill(?:ed)? process (?P<pid>\\d{1,10}),? "
@@ -196,7 +196,7 @@ std::optional<std::int32_t> hex(std::string_view digits) {
 }
 
 std::string bounded(std::string_view text) {
-  return std::string(text.substr(0, limits::kEvidenceChars));
+  return std::string(whole_characters(text, limits::kEvidenceChars));
 }
 
 // What stands behind the number of an Xid and is a value, not a text.

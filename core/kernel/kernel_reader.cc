@@ -114,7 +114,7 @@ bool KernelReader::State::message(const KernelLine& read, std::uint64_t number) 
     event->kind = Kind::gpu_lost;
     event->code = 79;
     event->pci = block.value;
-    event->text = read.message.substr(0, limits::kEvidenceChars);
+    event->text = whole_characters(read.message, limits::kEvidenceChars);
   }
   if (!event) return false;
   event->time = event->last = read.time;

@@ -27,7 +27,12 @@ EventTime time_of(const std::optional<WallTime>& at, bool zone, bool date) {
 std::optional<std::int32_t> rank_in(std::string_view text) {
   const std::string low = to_lower(text.substr(0, limits::kEvidenceChars));
   for (std::size_t at = low.find("rank"); at != std::string::npos; at = low.find("rank", at + 1)) {
-    if (at > 0 && is_word(low[at - 1])) continue;
+    const std::string_view before = std::string_view(low).substr(0, at);
+    // "local rank 3" and "node_rank: 1" count on one host, or hosts.
+    const bool of_host = before.ends_with("local ") || before.ends_with("local-") ||
+                         before.ends_with("node ") || before.ends_with("node-") ||
+                         before.ends_with("group ") || before.ends_with("group-");
+    if (of_host || (at > 0 && is_word(low[at - 1]))) continue;
     std::string_view rest = std::string_view(low).substr(at + 4);
     if (rest.starts_with(' ') || rest.starts_with('=') || rest.starts_with('_')) {
       rest.remove_prefix(1);
@@ -155,7 +160,7 @@ void ProgressEvents::line(std::string_view text, std::uint64_t number) {
       const auto head = progress::parse_line_head(text);
       if (head.rank) event.rank = *head.rank;
     }
-    event.text = std::string(trim(text).substr(0, limits::kEvidenceChars));
+    event.text = std::string(whole_characters(trim(text), limits::kEvidenceChars));
     event.source = source_;
     event.line = number;
     keep_(std::move(event));
@@ -169,7 +174,7 @@ void ProgressEvents::step_line(std::string_view text, std::uint64_t number) {
   } else {
     steps_.emplace_back();
   }
-  steps_.back().text = text.substr(0, limits::kEvidenceChars);
+  steps_.back().text = whole_characters(text, limits::kEvidenceChars);
   steps_.back().number = number;
 }
 

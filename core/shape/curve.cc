@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/limits.h"
+#include "base/text.h"
 #include "core/shape/statistics.h"
 
 namespace muster::shape {
@@ -115,7 +116,8 @@ void CurveBuilder::event(const ProgressEvent& event) {
   }
   if (events_.size() >= limits::kCurveEvents) return;
   events_.push_back({event.kind, raws_.size(), event.duration,
-                     std::string(event.text.substr(0, limits::kEvidenceChars)), event.line});
+                     std::string(whole_characters(event.text, limits::kEvidenceChars)),
+                     event.line});
 }
 
 bool CurveBuilder::continued_by(const CurveBuilder& next) const {

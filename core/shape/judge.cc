@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "base/ascii.h"
 #include "base/text.h"
 #include "base/timestamp.h"
 #include "core/shape/verdicts.h"
@@ -80,12 +81,25 @@ bool is_one_of(std::string_view unit, const std::array<std::string_view, N>& uni
   return std::find(units.begin(), units.end(), unit) != units.end();
 }
 
+// "53,000" -> "53000"; "53,00" stays as it is.
+std::string without_group_commas(std::string text) {
+  const auto digit = [&](std::size_t i) { return i < text.size() && is_digit(text[i]); };
+  for (std::size_t i = 1; i < text.size(); ++i) {
+    const bool group = text[i] == ',' && digit(i - 1) && digit(i + 1) && digit(i + 2) &&
+                       digit(i + 3) && !digit(i + 4);
+    if (group) text.erase(i, 1);
+  }
+  return text;
+}
+
 }  // namespace
 
 Result<Expectation> parse_expectation(std::string_view text) {
   Expectation out;
   out.source = "--expect";
   std::string low = to_lower(trim(text));
+  // Of a time a comma may stand for the point.
+  if (low.find("tok") != low.npos || low.ends_with("tps")) low = without_group_commas(low);
   const bool named = low.starts_with("mfu=");
   if (named) low.erase(0, 4);
   const std::size_t end = std::min(low.find_first_not_of("0123456789."), low.size());
@@ -126,6 +140,7 @@ Expectation expectation_of(const Surroundings& around) {
     const bool time = has("time") || has("s") || has("ms") || has("duration");
     // The key tells the kind, the value its unit; a bare number has that of the key.
     std::string text = to_lower(setting.value);
+    if (rate) text = without_group_commas(text);
     const auto bare = parse_double(text);
     if (bare && !(*bare > 0 && *bare < 1e15)) continue;
     if (has("mfu")) {

@@ -359,6 +359,7 @@ TEST(Expectation, Texts) {
   EXPECT_EQ(parse_expectation("4.95s")->step_s, 4.95);
   EXPECT_EQ(parse_expectation("4950 ms")->step_s, 4.95);
   EXPECT_EQ(parse_expectation("53k tok/s")->tokens_per_s, 53000);
+  EXPECT_EQ(parse_expectation("53,000 tok/s")->tokens_per_s, 53000);
   EXPECT_EQ(parse_expectation("40%")->mfu_ratio, 0.4);
   EXPECT_EQ(parse_expectation("MFU=0.4")->mfu_ratio, 0.4);
   EXPECT_FALSE(parse_expectation("53k tokens/min"));
@@ -378,6 +379,10 @@ TEST(Expectation, OfSettings) {
       {"expected_tokens: 61k tokens/min", 0, 0, 0},
       {"expected_mfu: 140%", 0, 0, 0},
       {"expected_tokens: -4", 0, 0, 0},
+      {"expected_tokens_per_s=61,00", 0, 61, 0},
+      {"expected_tokens_per_s=61,000", 0, 61000, 0},
+      {"expected_tokens_per_s=1,061,000 workers=0,125", 0, 1061000, 0},
+      {"expected_tokens: 61,000 tok/s", 0, 61000, 0},
       {"expected_tokens: 61k tok/s", 0, 61000, 0},
       {"baseline_tps=61k", 0, 61000, 0},
       {"baseline_tps=61000.5", 0, 61000.5, 0},

@@ -32,6 +32,17 @@ constexpr std::array<std::string_view, 25> kKept = {
 constexpr std::array<std::string_view, 8> kInterval = {"every",  "interval", "steps",     "freq",
                                                        "period", "step",     "frequency", "iters"};
 
+// Of a value without quotes. The commas of "53,000" belong to it, those of "0,1" do not.
+std::size_t end_of_value(std::string_view text, std::size_t from) {
+  std::size_t at = std::min(text.find_first_of(" ,;\t)", from), text.size());
+  const auto digit = [&](std::size_t i) { return i < text.size() && is_digit(text[i]); };
+  while (at < text.size() && text[at] == ',' && at > from && at - from <= 16 && digit(at - 1) &&
+         digit(at + 1) && digit(at + 2) && digit(at + 3) && !digit(at + 4) && text[from] != '0') {
+    at = std::min(text.find_first_of(" ,;\t)", at + 1), text.size());
+  }
+  return at;
+}
+
 bool is_environment(std::string_view key) {
   return key.size() >= 2 && std::all_of(key.begin(), key.end(), [](char c) {
            return (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_';
@@ -216,7 +227,7 @@ void SurroundingsReader::settings(std::string_view text, const SeenAt& seen) {
     if (quote != '\0') {
       to = std::min(text.find(quote, from + 1), text.size() - 1) + 1;
     } else {
-      if (from >= value_end) value_end = std::min(text.find_first_of(" ,;\t)", from), text.size());
+      if (from >= value_end) value_end = end_of_value(text, from);
       to = value_end;
     }
     if (begin < end) setting(text.substr(begin, end - begin), text.substr(from, to - from), seen);
@@ -407,7 +418,7 @@ void SurroundingsReader::line(std::string_view text, std::uint64_t number) {
   }
   text = trim(text).substr(0, 16 * 1024);
   if (text.empty()) return;
-  const SeenAt seen{source_, number, std::string(text.substr(0, limits::kEvidenceChars))};
+  const SeenAt seen{source_, number, std::string(whole_characters(text, limits::kEvidenceChars))};
   rank_of(text, seen);
   if (text.find("NCCL INFO ") != std::string_view::npos) return nccl(text, seen);
   settings(text, seen);

@@ -24,26 +24,28 @@ std::string reason_of(std::string_view text) {
 }
 
 void read_scontrol(SiteText& text) {
-  std::optional<NodeState> node;
+  NodeState node;
+  bool open = false;
   std::size_t at = 0;
   const auto end = [&] {
-    if (node && !node->host.empty()) text.add(at, std::move(*node));
-    node.reset();
+    if (!node.host.empty()) text.add(at, std::move(node));
+    node = {};
+    open = false;
   };
   for (std::size_t i = 0; i < text.lines().size(); ++i) {
     const std::string_view line = trim(text.line(i));
     if (line.starts_with("NodeName=")) {
       end();
-      node.emplace();
+      open = true;
       at = i;
     }
-    if (!node) continue;
+    if (!open) continue;
     if (line.empty()) {
       end();
       continue;
     }
     if (line.starts_with("Reason=")) {
-      node->reason = reason_of(line.substr(7));
+      node.reason = reason_of(line.substr(7));
       at = i;
       text.claim(i);
       continue;
@@ -51,12 +53,12 @@ void read_scontrol(SiteText& text) {
     if (line.find('=') == std::string_view::npos) continue;
     text.claim(i);
     for (const std::string_view word : words_of(line)) {
-      if (word.starts_with("NodeName=")) node->host = short_text(word.substr(9));
-      if (word.starts_with("State=")) node->state = short_text(word.substr(6));
+      if (word.starts_with("NodeName=")) node.host = short_text(word.substr(9));
+      if (word.starts_with("State=")) node.state = short_text(word.substr(6));
     }
     // With -o all stands in one line.
     const std::size_t reason = line.find(" Reason=");
-    if (reason != std::string_view::npos) node->reason = reason_of(line.substr(reason + 8));
+    if (reason != std::string_view::npos) node.reason = reason_of(line.substr(reason + 8));
   }
   end();
 }
@@ -81,20 +83,19 @@ void read_reasons(SiteText& text) {
 
 void read_table(SiteText& text, std::string_view host_column, std::string_view state_column,
                 std::string_view also) {
-  std::optional<std::size_t> host, state;
-  std::size_t columns = 0;
+  std::size_t host = 0, state = 0, columns = 0;  // none, while there are no columns
   for (std::size_t i = 0; i < text.lines().size(); ++i) {
     const auto words = words_of(text.line(i));
     const auto of_host = column(words, host_column), of_state = column(words, state_column);
     if (of_host && of_state && column(words, also)) {
-      host = of_host;
-      state = of_state;
+      host = *of_host;
+      state = *of_state;
       columns = words.size();
       text.claim(i);
     } else if (words.empty()) {
-      host.reset();
-    } else if (host && words.size() >= std::min(columns, std::max(*host, *state) + 1)) {
-      text.add(i, NodeState{short_text(words[*host]), short_text(words[*state]), ""});
+      columns = 0;
+    } else if (columns > 0 && words.size() >= std::min(columns, std::max(host, state) + 1)) {
+      text.add(i, NodeState{short_text(words[host]), short_text(words[state]), ""});
     }
   }
 }

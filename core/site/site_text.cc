@@ -74,7 +74,7 @@ void SiteText::add(std::size_t index, SiteValue value, std::string_view host) {
   fact.value = std::move(value);
   fact.host = host.empty() ? host_ : std::string(host.substr(0, 253));
   fact.line = index + 1;
-  fact.text = std::string(trim(lines_[index]).substr(0, limits::kEvidenceChars));
+  fact.text = std::string(whole_characters(trim(lines_[index]), limits::kEvidenceChars));
   facts_.push_back(std::move(fact));
 }
 

@@ -73,7 +73,16 @@ struct Unpacked {
   std::string damage = {};
   std::array<char, 64 * 1024> buffer = {};
   std::uint64_t given = 0;
+  std::size_t ahead = 0;  // bytes of `buffer` that the library has not had yet
 
+  // Whether it begins with a block of zeros. That is the end of a tar, and a log may begin so: its
+  // machine lost power while it grew.
+  bool begins_with_zeros() {
+    ahead = fill();
+    const auto block =
+        buffer.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(ahead, 512));
+    return ahead > 0 && std::all_of(buffer.begin(), block, [](char c) { return c == '\0'; });
+  }
   std::size_t fill() {
     if (!damage.empty()) return 0;
     const auto got = stream->read(buffer);
@@ -84,7 +93,8 @@ struct Unpacked {
   static la_ssize_t pull(archive*, void* self, const void** out) {
     Unpacked& unpacked = *static_cast<Unpacked*>(self);
     *out = unpacked.buffer.data();
-    return static_cast<la_ssize_t>(unpacked.fill());
+    const std::size_t held = std::exchange(unpacked.ahead, 0);
+    return static_cast<la_ssize_t>(held > 0 ? held : unpacked.fill());
   }
 };
 
@@ -99,12 +109,13 @@ Handle open_archive(Packing packing, Unpacked& unpacked) {
   Handle handle(archive_read_new());
   archive* a = handle.get();
   archive_read_append_filter(a, ARCHIVE_FILTER_NONE);
+  const bool packed = packing == Packing::gzip || packing == Packing::zstd;
   if (packing == Packing::zip) {
     archive_read_support_format_zip_streamable(a);
-  } else {
+  } else if (!packed || !unpacked.begins_with_zeros()) {
     archive_read_support_format_tar(a);
   }
-  if (packing == Packing::gzip || packing == Packing::zstd) archive_read_support_format_raw(a);
+  if (packed) archive_read_support_format_raw(a);
   const int got = archive_read_open(a, &unpacked, nullptr, &Unpacked::pull, nullptr);
   return got == ARCHIVE_OK ? std::move(handle) : nullptr;
 }

@@ -59,7 +59,13 @@ TEST(Explain, WhatCannotBeAnswered) {
       {{"nothing named", "$M explain", 64, "name the logs"},
        {"not there", "$M explain gone", 65, "gone: No such file"},
        {"an empty folder", "mkdir none; $M explain none", 65, "no file"},
-       {"a zone that nobody knows", "$M explain logs --tz n12=Nowhere/Land", 65, "Nowhere/Land"},
+       {"a zone that nobody knows", "$M explain logs --tz n12=Nowhere/Land", 64, "Nowhere/Land"},
+       {"a zone for all that nobody knows", "$M explain logs --tz Nowhere/Land", 64, "--tz: "},
+       {"nothing but zeros, packed", "head -c 5000000 /dev/zero | gzip > z.gz; $M explain z.gz", 3,
+        "no text"},
+       {"nothing, packed", "printf '' | gzip > e.gz; $M explain e.gz", 3, "cannot tell"},
+       {"an archive of nothing", "mkdir v; tar czf v.tgz -C v .; $M explain v.tgz", 3, "to judge"},
+       {"an empty file", ": > f.log; $M explain f.log", 3, "it is empty"},
        {"rules that are not there", "$M explain logs --rules gone.toml", 65, "gone.toml"},
        {"a code that is none", "$M explain xid seventy", 64, "xid [CODE]"},
        {"a code that nobody prints", "$M explain xid 999", 64, "Xid 999 is not known here"},
@@ -87,6 +93,28 @@ TEST(Explain, TheFirstCauseFromAnyForm) {
        {"cut in a line",
         "cp -r logs t && head -c 500 logs/rank_0.log > t/rank_0.log && $M explain t", 2, lost},
        {"junk beside it", "head -c 100000 /dev/zero > logs/junk; $M explain logs", 2, lost}});
+}
+
+// The last hour of summer time comes twice: the stamps of the exception are older than those of the
+// time-outs that follow from it, and the lines are in order.
+TEST(Explain, AChangeOfTheClockKeepsTheOrder) {
+  const TemporaryFolder folder;
+  const std::string works =
+      "Watchdog caught collective operation timeout: WorkNCCL(SeqNum=3907, OpType=ALLREDUCE, "
+      "Timeout(ms)=600000) ran for 600047 milliseconds before timing out.";
+  std::string log =
+      "2026-10-25 02:40:00 step 470/4000 loss 1.8\n2026-10-25 02:50:00 step 480/4000 loss 1.8\n"
+      "2026-10-25 02:55:00 [rank3]: KeyError: 'mask'\n";
+  for (const char* rank : {"0", "1", "2", "4", "5", "6", "7"}) {
+    log += "2026-10-25 02:05:0" + std::string(rank) + " [rank" + rank + "]: [Rank " + rank + "] " +
+           works + "\n";
+  }
+  folder.write("train.log", log);
+  folder.write("late.log", log + "2026-10-25 03:05:00 step 490/4000 loss 1.8\n");
+  expect_rows(folder, {{"a zone", "$M explain train.log --tz Europe/Berlin --json", 2,
+                        "\"cause\":\"rank_exception\""},
+                       {"no zone", "$M explain train.log --json", 2, "\"id\":\"3\""},
+                       {"and on", "$M explain late.log --tz Europe/Berlin", 0, "went on"}});
 }
 
 TEST(Explain, OwnRules) {

@@ -81,6 +81,36 @@ TEST(Shape, ReadsEventFiles) {
   EXPECT_EQ(run_shell(kShape + shell_word(kData + "tensor.tfevents")).status, 0);
 }
 
+// The printed rate is that of all GPUs together. Without a rate there is nothing to compute.
+TEST(Shape, ComputesMfuFromTablesAndEventFiles) {
+  const TemporaryFolder folder;
+  std::string table = "step,loss,tokens_per_sec\n", times = "step,loss,step_time\n";
+  for (int step = 1; step <= 60; ++step) {
+    table += std::to_string(step) + ",1.8," + std::to_string(60'000 + step % 3) + "\n";
+    times += std::to_string(step) + ",1.8,4.9" + std::to_string(step % 3) + "\n";
+  }
+  folder.write("rates.csv", table);
+  folder.write("times.csv", times);
+  struct Row {
+    const char* name;
+    std::string file, model, says;
+  };
+  // 6 x 8e9 x 60,001 / (8 x 989e12) = 36.4 %
+  const Row rows[] = {
+      {"no size", folder.path() + "/rates.csv", "", "rates.csv"},
+      {"no rate", folder.path() + "/times.csv", "--params 8b --gpu H100", "so no MFU"},
+      {"a table", folder.path() + "/rates.csv", "--params 8b --gpu H100 --gpus 8", "MFU 36.4 %"},
+      {"too few GPUs", folder.path() + "/rates.csv", "--params 8b --gpu H100", "(--gpus)?"},
+      {"an event file", kData + "simple.tfevents", "--params 8b --gpu H100 --gpus 8", "MFU "},
+  };
+  for (const Row& row : rows) {
+    const auto run = run_shell(kShape + shell_word(row.file) + " " + row.model);
+    EXPECT_NE(run.output.find(row.says), std::string::npos) << row.name << run.output;
+    const bool told = row.says.starts_with("MFU") || row.says.starts_with("(");
+    EXPECT_EQ(run.output.find("MFU ") != std::string::npos, told) << row.name << run.output;
+  }
+}
+
 TEST(Shape, MakesAPicture) {
   const TemporaryFolder folder;
   const std::string file = folder.path() + "/curve.svg";
