@@ -67,8 +67,8 @@ Result<TriageAnswer> triage_live(const TriageRequest& request, const LiveOptions
 std::string answer_digest(const TriageAnswer& answer, bool screen) {
   std::string out;
   if (screen) {
-    out = fmt::format("{}/{}", static_cast<int>(answer.view.phase),
-                      static_cast<int>(answer.view.shape));
+    out = fmt::format("{}/{}/{}", static_cast<int>(answer.view.phase),
+                      static_cast<int>(answer.view.shape), answer.view.undated);
   }
   for (const Finding& f : answer.report.findings) {
     out += fmt::format("|{} {} {}", static_cast<int>(f.severity), static_cast<int>(f.confidence),

@@ -2,7 +2,10 @@
 #include <benchmark/benchmark.h>
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <span>
 #include <string>
+#include <utility>
 
 #include "base/check.h"
 #include "core/flight/dump_reader.h"
@@ -93,6 +96,45 @@ BENCHMARK(PickledDump)
     ->Args({2000, 60})
     ->Args({100'000, 25})
     ->Unit(benchmark::kMicrosecond);
+
+// The same bytes for ever.
+class Endless final : public FlightInput {
+ public:
+  explicit Endless(std::string again) : again_(std::move(again)) {
+    while (again_.size() < FlightWindow::kChunkBytes) again_ += again_;
+  }
+  std::size_t read(std::span<char> buffer) override {
+    const std::size_t count = std::min(buffer.size(), again_.size());
+    return again_.copy(buffer.data(), count);
+  }
+
+ private:
+  std::string again_;
+};
+
+// A file of any length that begins like a dump, until it is refused or given up; the bar is 0.1 s.
+void Garbage(benchmark::State& state, const std::string& head, const std::string& again) {
+  for (auto _ : state) {
+    FlightReaderScratch scratch;  // as for the first file of a run
+    Endless rest(again);
+    const auto dump = read_flight_dump({"rank_0", head, &rest}, scratch);
+    MUSTER_CHECK(!dump || dump->entries.empty(), "garbage has no entries");
+  }
+}
+
+using namespace std::string_literals;
+const std::string kRows = "\x80\x02}(X\x07\0\0\0entries](}("s;
+
+BENCHMARK_CAPTURE(Garbage, empty_tuples, "\x80\x02}"s, ")"s)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(Garbage, tuples_in_tuples, "\x80\x02N"s, "\x85"s)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(Garbage, JSON_commas, "["s, ","s)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(Garbage, row_of_values, kRows, "N"s)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(Garbage, row_of_puts, kRows, "Nq\0"s)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(Garbage, row_of_floats, kRows, "G12345678"s)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(Garbage, JSON_row, R"({"entries":[{"a":[)"s, "1,"s)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(Garbage, JSON_groups, R"({"pg_config":{)"s, R"("a":{)"s)
+    ->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace muster

@@ -162,7 +162,7 @@ TEST(Config, CheckExplains) {
             "triage.rule          \"continuous\"                     default\n"
             "triage.interval_s    2                                muster.toml:3\n"
             "triage.tz            -                                not set\n"
-       "explain.rules        -                                not set\n"
+            "explain.rules        -                                not set\n"
             "agent.listen         \"127.0.0.1:9835\"                 default\n"
             "agent.interval_s     1                                default\n"
             "agent.history        -                                not set\n"

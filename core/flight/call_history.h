@@ -34,7 +34,7 @@ class CallHistory {
     std::uint32_t length = 0;
   };
 
-  std::uint64_t token(const FlightRank& rank, std::uint32_t entry) const;
+  std::uint64_t token(const FlightRank& rank, std::uint32_t index) const;
   void count_runs(const FlightFleet& fleet, const FlightRank& rank);
 
   std::vector<std::uint64_t> group_class_;  // of each group of the fleet

@@ -122,7 +122,7 @@ class FlightRank {
   void fill_lanes();
   void add_collective(FlightLane& lane, std::uint32_t index);
   void trim_batches();
-  void read_status(const std::vector<std::uint32_t>& lane_of);
+  void read_status(const std::vector<std::uint32_t>& group_of_lane);
 
   const FlightDump* dump_;
   CallRules rules_;

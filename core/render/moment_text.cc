@@ -14,7 +14,7 @@ constexpr Duration kOld = std::chrono::minutes(2);
 
 std::string moment_text(const FleetView& view) {
   if (view.undated) return "time unknown";
-  const std::string clock = format_clock(view.at) + " UTC";
+  std::string clock = format_clock(view.at) + " UTC";
   if (view.behind <= kOld) return clock;
   return fmt::format("RECORDED {} {}, {} ago", format_rfc3339(view.at).substr(0, 10), clock,
                      format_duration(view.behind));

@@ -28,8 +28,8 @@ constexpr std::uint8_t kDots[2][4] = {{0x01, 0x02, 0x04, 0x40}, {0x08, 0x10, 0x2
 // Rows of dots from the top: 0 is y_high.
 std::size_t row_of(const PlotFrame& frame, double y, std::size_t rows) {
   const double share = (frame.y_high - y) / (frame.y_high - frame.y_low);
-  return static_cast<std::size_t>(std::clamp(share, 0.0, 1.0) * static_cast<double>(rows - 1) +
-                                  0.5);
+  return static_cast<std::size_t>(
+      std::lround(std::clamp(share, 0.0, 1.0) * static_cast<double>(rows - 1)));
 }
 
 std::vector<std::string> in_braille(const Plot& plot, std::size_t width, std::size_t height) {
