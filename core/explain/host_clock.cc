@@ -478,8 +478,12 @@ std::optional<WallTime> HostClock::own(std::size_t event) const {
 Duration HostClock::doubt(const Point& a, const Point& b) const {
   if (a.zoned != b.zoned) return kZoneDoubt;
   if (a.host == b.host && a.host != 0) return kHostDoubt;
-  if (a.source == b.source) return kJitter;
-  if (apart_ && (seen_[a.clock] != Seen::right || seen_[b.clock] != Seen::right)) return kZoneDoubt;
+  const bool one_log = a.source == b.source;
+  // In one log lines of which nobody knows the writer have the clock of the others.
+  const bool alike = a.clock == 0 || b.clock == 0 ? one_log : a.clock == b.clock;
+  const bool right = seen_[a.clock] == Seen::right && seen_[b.clock] == Seen::right;
+  if (apart_ && !alike && !right) return kZoneDoubt;
+  if (one_log) return kJitter;
   if (tied_[a.host] && tied_[b.host]) return kSharedDoubt;
   return limits::kClockSkew;
 }
@@ -512,7 +516,9 @@ std::optional<Duration> HostClock::gap(std::size_t a, std::size_t b) const {
   const Point& then = points_[b];
   const auto least = then.lo ? then.lo : then.least;
   if (!first.hi || !least) return std::nullopt;
-  const Duration by = first.source == then.source ? Duration::zero() : doubt(first, then);
+  const Duration most = doubt(first, then);
+  const bool one_log = first.source == then.source && most <= kJitter;
+  const Duration by = one_log ? Duration::zero() : most;
   return *least - *first.hi - by;
 }
 
