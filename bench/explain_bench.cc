@@ -82,7 +82,7 @@ const std::string& nccl_log() {
 template <typename Line>
 std::string dense_log(const Line& line) {
   std::string log;
-  for (int i = 0; i < kLines / 2; ++i) log += line(i, i % 512);
+  for (int i = 0; i < kLines; ++i) log += line(i, i % 512);
   return log;
 }
 

@@ -101,7 +101,8 @@ void HostClock::read(const ExplainInput& input, const std::vector<std::string>& 
     if (p.zoned || !event.time.has_date) continue;
     if (const ZoneOffset* zone = zone_of(input, hosts[i], *p.lo)) {
       *p.lo -= zone->ahead;
-      p.zoned = zone->told;
+      p.zoned = p.told = zone->told;
+      if (p.told) p.ahead = zone->ahead;
     }
   }
   tied_.assign(hosts_seen.size() + 1, false);
@@ -196,18 +197,20 @@ void HostClock::find_fold(Source& source) {
   std::optional<WallTime> newest;
   for (std::size_t k = 0; k < source.events.size(); ++k) {
     const Point& p = points_[source.events[k]];
-    if (!p.stamped || p.zoned) continue;
-    const WallTime was = newest.value_or(*p.lo);
-    const Duration back = was - *p.lo;
+    if (!p.stamped || (p.zoned && !p.told)) continue;
+    const WallTime local = *p.lo + p.ahead;
+    const WallTime was = newest.value_or(local);
+    const Duration back = was - local;
     if (back >= minutes(45) && back <= minutes(75)) {
       // One late line comes back to the old time with the next; a clock that was set stays back.
       std::optional<bool> stays;
       for (std::size_t n = k + 1; n < source.events.size() && !stays; ++n) {
         const Point& later = points_[source.events[n]];
-        if (later.stamped && !later.zoned) stays = *later.lo < was;
+        if (later.stamped && (!later.zoned || later.told)) stays = *later.lo + later.ahead < was;
       }
       if (stays.value_or(false)) {
         source.set_back = true;
+        if (p.told) return unfold_told(source, k);
         if (!fold_) fold_ = Fold{*p.lo, was};
         for (std::size_t n = k; n < source.events.size(); ++n) {
           Point& later = points_[source.events[n]];
@@ -216,7 +219,25 @@ void HostClock::find_fold(Source& source) {
         return;
       }
     }
-    newest = std::max(was, *p.lo);
+    newest = std::max(was, local);
+  }
+}
+
+// A stamp of the hour that comes twice was read as of one of both: all before event `k` of the
+// source have the offset of summer, and the clock ran on.
+void HostClock::unfold_told(const Source& source, std::size_t k) {
+  Duration summer = Duration::min(), winter = Duration::max();
+  for (const std::size_t i : source.events) {
+    if (!points_[i].told) continue;
+    summer = std::max(summer, points_[i].ahead);
+    winter = std::min(winter, points_[i].ahead);
+  }
+  for (std::size_t n = 0; n < source.events.size(); ++n) {
+    Point& p = points_[source.events[n]];
+    if (!p.told) continue;
+    *p.lo += p.ahead - summer + (n < k ? Duration::zero() : hours(1));
+    // Where all lie in that hour nobody knows which offset this is.
+    p.zoned = summer != winter;
   }
 }
 
@@ -457,8 +478,12 @@ std::optional<WallTime> HostClock::own(std::size_t event) const {
 Duration HostClock::doubt(const Point& a, const Point& b) const {
   if (a.zoned != b.zoned) return kZoneDoubt;
   if (a.host == b.host && a.host != 0) return kHostDoubt;
-  if (a.source == b.source) return kJitter;
-  if (apart_ && (seen_[a.clock] != Seen::right || seen_[b.clock] != Seen::right)) return kZoneDoubt;
+  const bool one_log = a.source == b.source;
+  // In one log lines of which nobody knows the writer have the clock of the others.
+  const bool alike = a.clock == 0 || b.clock == 0 ? one_log : a.clock == b.clock;
+  const bool right = seen_[a.clock] == Seen::right && seen_[b.clock] == Seen::right;
+  if (apart_ && !alike && !right) return kZoneDoubt;
+  if (one_log) return kJitter;
   if (tied_[a.host] && tied_[b.host]) return kSharedDoubt;
   return limits::kClockSkew;
 }
@@ -491,7 +516,9 @@ std::optional<Duration> HostClock::gap(std::size_t a, std::size_t b) const {
   const Point& then = points_[b];
   const auto least = then.lo ? then.lo : then.least;
   if (!first.hi || !least) return std::nullopt;
-  const Duration by = first.source == then.source ? Duration::zero() : doubt(first, then);
+  const Duration most = doubt(first, then);
+  const bool one_log = first.source == then.source && most <= kJitter;
+  const Duration by = one_log ? Duration::zero() : most;
   return *least - *first.hi - by;
 }
 

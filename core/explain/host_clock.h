@@ -67,6 +67,8 @@ class HostClock {
     std::optional<WallTime> above;  // LogEvent::above
     bool stamped = false;
     bool zoned = false;
+    bool told = false;  // zoned by what somebody told of its zone, not by the stamp itself
+    Duration ahead{};   // that was taken off for it
     std::size_t source = 0, place = 0;  // number of its source, of its line among its events
     std::size_t host = 0;               // 0: not known
     std::size_t clock = 0;  // whose stamps these are: of the host, else of the rank; 0: not known
@@ -88,6 +90,7 @@ class HostClock {
   void place_boots(const ExplainInput& input);
   void find_fold(Source& source);
   void unfold(const Fold& fold);
+  void unfold_told(const Source& source, std::size_t k);
   void look_for_rise(Source& source);
   void fill(Source& source);
   void share(const ExplainInput& input);

@@ -190,6 +190,40 @@ TEST(HostClock, TheHourThatComesTwice) {
   EXPECT_EQ(scene.clock().order(1, 7), Order::unknown);
 }
 
+// Whatever the reader of the zone made of the hour that comes twice.
+TEST(HostClock, TheHourThatComesTwiceInAToldZone) {
+  struct Row {
+    const char* name;
+    double summer_until;  // stamps from then on were read as of winter
+    bool sure;            // which hour it is in UTC
+  };
+  for (const Row& row :
+       {Row{"all as of winter", -kHour, false}, Row{"all as of summer", 99 * kHour, false},
+        Row{"summer until the hour", 2 * kHour, true},
+        Row{"summer to its end", 3 * kHour - 1, true}}) {
+    Pile p;
+    p.source = "a";
+    const double stamps[] = {1.5, 2.2, 2.9, 2.1, 2.8, 3.5};  // hours; the clock is set back once
+    for (const double stamp : stamps) p.root(Cause::gpu_oom).host("n1").at(stamp * kHour);
+    p.source = "b";
+    p.root(Cause::gpu_oom).host("n2").at(0.4 * kHour).zone();   // 2.4 of summer
+    p.root(Cause::gpu_oom).host("n2").at(1.45 * kHour).zone();  // 2.45 of winter
+    const WallTime day = WallTime(std::chrono::hours(24 * 20'000));
+    if (row.summer_until > 0) p.input.zones.push_back({"n1", std::chrono::hours(2), day, true});
+    const WallTime from = day + seconds_to_duration(std::max(0.0, row.summer_until));
+    if (row.summer_until < 4 * kHour)
+      p.input.zones.push_back({"n1", std::chrono::hours(1), from, true});
+    const Scene scene(p.input);
+    for (std::size_t i = 0; i + 1 < std::size(stamps); ++i) {
+      EXPECT_EQ(scene.clock().order(i, i + 1), Order::before) << row.name << i;
+    }
+    EXPECT_EQ(scene.clock().order(1, 6), row.sure ? Order::before : Order::unknown) << row.name;
+    EXPECT_EQ(scene.clock().order(6, 2), row.sure ? Order::before : Order::unknown) << row.name;
+    EXPECT_EQ(scene.clock().order(3, 7), row.sure ? Order::before : Order::unknown) << row.name;
+    EXPECT_EQ(scene.clock().order(7, 4), row.sure ? Order::before : Order::unknown) << row.name;
+  }
+}
+
 TEST(HostClock, OneLateLineIsNoChangeOfTheClock) {
   Pile p;
   for (const double at : {1.5, 1.9, 1.0, 1.95, 2.0}) {

@@ -251,9 +251,7 @@ bool rank_tells(const Scene& scene, const std::vector<std::size_t>& faults,
   Claim* claim = find_claim(claims, Cause::rank_exception);
   if (claim == nullptr || claim->events.empty()) return false;
   const std::size_t first = claim->events.front();
-  const std::string& host = scene.host(first);
-  const std::string& there = scene.host(faults.front());
-  const bool near = host.empty() || there.empty() || host_key(host) == host_key(there);
+  const bool near = scene.same_host(scene.host(first), scene.host(faults.front()));
   if (!near || !scene.says(first, {"CUDA error", "illegal memory access", "GPU kernel"}))
     return false;
   claim->events.insert(claim->events.end(), faults.begin(), faults.end());

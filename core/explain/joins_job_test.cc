@@ -1,3 +1,4 @@
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "core/explain/explain_test_kit.h"
@@ -129,6 +130,25 @@ void server_of(Pile& p, std::string host, bool lost, double at) {
   p.source = "kern." + host;
   server(p, lost, at, "filer-b");
   p.input.events.back().host = std::move(host);
+}
+
+// 64 ranks of 8 hosts. The clock of the host that lost its server, or of all others, is hours off:
+// what they began together shows it, and no rank is behind.
+TEST(JobJoins, AServerLostWhereClocksAreHoursApart) {
+  for (const double ahead : {-9000.0, 0.0, 9000.0}) {
+    for (const bool others : {false, true}) {
+      run({{fmt::format("{} s, {}", ahead, others ? "all others" : "its own"),
+            [=](Pile& p) {
+              for (int rank = 1; rank < 64; ++rank) {
+                const double off = (rank < 8) != others ? ahead : others ? ahead * (rank / 8) : 0;
+                p.timeout(rank, 1810 + off).host(fmt::format("n{}", 1 + rank / 8));
+              }
+              p.context("save_begin").rank(0).host("n1").at(5 + (others ? 0 : ahead));
+              server(p, true, 10 + (others ? 0 : ahead));
+            },
+            "storage_server_lost", "host:10.1.2.3", kCritical, kMedium, kHigh}});
+    }
+  }
 }
 
 TEST(JobJoins, OneServerOfSeveralHosts) {

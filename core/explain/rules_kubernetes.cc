@@ -96,7 +96,7 @@ constexpr RuleRow kRows[] = {
     RuleRow{"k8s_started", "Started container ", R"(Started container (?P<container>\S{1,128}))",
             C::undetermined, context, K::none, "", "container {container} was started"},
     RuleRow{"k8s_running", " Running ",
-            R"(^(?P<pod>[a-z0-9][\w.-]{0,252}) +(?:1/1|2/2|3/3|4/4) +Running )", C::undetermined,
+            R"(^(?P<pod>[a-z0-9][\w.-]{0,252}) +(?:1/1|2/2|3/3|4/4) +Running +\d)", C::undetermined,
             context, K::none, "", "pod {pod} runs"},
     RuleRow{"k8s_image", "Failed to pull image", "Failed to pull image", C::undetermined, root,
             K::none, "", "the image of a container cannot be pulled",

@@ -297,8 +297,9 @@ std::vector<std::size_t> of_last_attempt(const Scene& scene, std::string_view wo
   const std::size_t last = out.back();
   const auto starts = scene.with_rule("progress:restarted");
   std::erase_if(out, [&](std::size_t i) {
-    const auto gap = scene.clock().before(i, last) ? scene.clock().gap(i, last) : std::nullopt;
-    return (gap && *gap > kOneEnd) ||
+    // Another attempt or another clock: where nobody knows, its number is compared with none.
+    const auto at = scene.clock().at(i), end = scene.clock().at(last);
+    return (at && end && *end - *at > kOneEnd) ||
            std::any_of(starts.begin(), starts.end(), [&](std::size_t start) {
              return scene.clock().before(i, start) && scene.clock().before(start, last);
            });

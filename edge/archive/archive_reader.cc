@@ -75,13 +75,17 @@ struct Unpacked {
   std::uint64_t given = 0;
   std::size_t ahead = 0;  // bytes of `buffer` that the library has not had yet
 
-  // Whether it begins with a block of zeros. That is the end of a tar, and a log may begin so: its
-  // machine lost power while it grew.
-  bool begins_with_zeros() {
+  // Whether it begins with a block of zeros and is more than the end of a tar: a log may begin so,
+  // its machine lost power while it grew.
+  bool begins_with_hole() {
+    constexpr std::size_t kBlock = 512, kTarEnd = 20 * kBlock;  // what tar pads an empty one to
+    const auto zeros = [this](std::size_t bytes) {
+      const auto end = buffer.begin() + static_cast<std::ptrdiff_t>(bytes);
+      return std::all_of(buffer.begin(), end, [](char c) { return c == '\0'; });
+    };
     ahead = fill();
-    const auto block =
-        buffer.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(ahead, 512));
-    return ahead > 0 && std::all_of(buffer.begin(), block, [](char c) { return c == '\0'; });
+    if (ahead == 0 || !zeros(std::min(ahead, kBlock))) return false;
+    return ahead > kTarEnd || !zeros(ahead);
   }
   std::size_t fill() {
     if (!damage.empty()) return 0;
@@ -112,7 +116,7 @@ Handle open_archive(Packing packing, Unpacked& unpacked) {
   const bool packed = packing == Packing::gzip || packing == Packing::zstd;
   if (packing == Packing::zip) {
     archive_read_support_format_zip_streamable(a);
-  } else if (!packed || !unpacked.begins_with_zeros()) {
+  } else if (!packed || !unpacked.begins_with_hole()) {
     archive_read_support_format_tar(a);
   }
   if (packed) archive_read_support_format_raw(a);

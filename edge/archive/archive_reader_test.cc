@@ -149,6 +149,13 @@ TEST(ArchiveReader, EveryPacking) {
   EXPECT_EQ(read(packed(As::tar, kTwo)).members[0].modified,
             wall_from_ns(1'785'000'000LL * 1'000'000'000));
   EXPECT_TRUE(read(packed(As::tar_gz, {})).noted("it holds nothing"));
+  // A log that begins with a hole is no tar that ends there.
+  for (const std::size_t hole : {512u, 2048u, 10240u, 100000u}) {
+    const std::string log = std::string(hole, '\0') + "after the hole\n";
+    const auto got = read(packed_alone(false, log));
+    ASSERT_EQ(got.members.size(), 1u) << hole;
+    EXPECT_EQ(got.members[0].bytes, log) << hole;
+  }
   EXPECT_EQ(read(packed_alone(false, "hello"), "in/a.log.gz").show(), "a.log=hello");
   EXPECT_EQ(read(packed_alone(true, "hello"), "trace_3.zst").show(), "trace_3=hello");
   FaultPlan one_byte;
