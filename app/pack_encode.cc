@@ -86,8 +86,8 @@ Status read_lines(ByteStream& stream, records::JsonlReader& reader, EncodingSink
     if (!more || size - whole > limits::kRecordBytes) whole = size;
     if (whole == 0) continue;
     reader.read(text.substr(0, whole), line, sink);
-    line += static_cast<std::uint64_t>(std::count(held.begin(), held.begin() +
-                                                  static_cast<std::ptrdiff_t>(whole), '\n'));
+    line += static_cast<std::uint64_t>(
+        std::count(held.begin(), held.begin() + static_cast<std::ptrdiff_t>(whole), '\n'));
     held.erase(0, whole);
     size -= whole;
   }
@@ -139,14 +139,14 @@ Result<EncodeTotal> encode_into(const EncodeRequest& request, const std::string&
     }
     return {};
   };
-  const EncodeSinks sinks{
-      [&](std::uint64_t, std::span<const std::int32_t> ids) {
-        const auto count = static_cast<std::uint32_t>(ids.size());
-        ids_held.append(reinterpret_cast<const char*>(ids.data()), ids.size_bytes());
-        counts_held.append(reinterpret_cast<const char*>(&count), sizeof count);
-        return write(kReadBytes);
-      },
-      complain};
+  const EncodeSinks sinks{[&](std::uint64_t, std::span<const std::int32_t> ids) {
+                            const auto count = static_cast<std::uint32_t>(ids.size());
+                            ids_held.append(reinterpret_cast<const char*>(ids.data()),
+                                            ids.size_bytes());
+                            counts_held.append(reinterpret_cast<const char*>(&count), sizeof count);
+                            return write(kReadBytes);
+                          },
+                          complain};
   const auto total = encode_records(request, sinks, files);
   if (!total) return total.error();
   if (Status done = write(0); !done) return done.error();

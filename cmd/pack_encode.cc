@@ -13,11 +13,13 @@ namespace {
 constexpr std::string_view kEpilog =
     "Examples:\n"
     "  muster pack encode --tokenizer tokenizer.json data.jsonl            ids, a line a record\n"
-    "  muster pack encode --tokenizer tokenizer.json data.jsonl --json     {\"line\":1,\"ids\":[...]}\n"
+    "  muster pack encode --tokenizer tokenizer.json data.jsonl --json     "
+    "{\"line\":1,\"ids\":[...]}\n"
     "  muster pack encode --tokenizer tokenizer.json data.jsonl.zst --out ids.i32\n"
     "  python3 -c 'import numpy; print(numpy.fromfile(\"ids.i32\", \"<i4\")[:8])'\n"
     "\n"
-    "The ids are those of Hugging Face's tokenizers with add_special_tokens=False. Records that are\n"
+    "The ids are those of Hugging Face's tokenizers with add_special_tokens=False. Records that "
+    "are\n"
     "lost are named on standard error.\n"
     "\n"
     "Exit status: 0 every record was encoded, 1 some were lost, 64 usage, 65 no input or a\n"
@@ -46,9 +48,9 @@ class PackEncodeVerb final : public Verb {
     }
     request_.input = inputs_.front();
     const auto complain = [&console](const std::string& text) { console.complain(text); };
-    const auto total =
-        out_.empty() ? encode_records(request_, {printer(console), complain}, real_files())
-                     : encode_into(request_, out_, complain, real_files());
+    const auto total = out_.empty()
+                           ? encode_records(request_, {printer(console), complain}, real_files())
+                           : encode_into(request_, out_, complain, real_files());
     if (console.reader_left()) return ExitStatus::ok;
     if (!total) return console.fail(total.error());
     if (!out_.empty() && !console.json()) {

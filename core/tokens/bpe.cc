@@ -153,8 +153,8 @@ bool Merger::step_short(Lane& lane) {
 
 bool Merger::rate_long(const std::uint32_t* symbols, std::uint32_t at) {
   Link& link = links_[at];
-  link.rank = link.behind == kEnd ? MergeTable::kNone
-                                  : merges_.rank(symbols[at], symbols[link.behind]);
+  link.rank =
+      link.behind == kEnd ? MergeTable::kNone : merges_.rank(symbols[at], symbols[link.behind]);
   if (link.rank == MergeTable::kNone) return false;
   heap_.push_back(static_cast<std::uint64_t>(link.rank) << 32 | at);
   return true;

@@ -12,8 +12,8 @@ namespace muster::tokens {
 // The merges of a vocabulary: which pairs of ids join, in which order, and to what. Ids are below
 // 2^21 and ranks below 2^22 - 1 (base/limits.h), so that a pair and its rank are one word.
 //
-// Most questions are about pairs that do not join, so an answer looks at four places at once without a
-// branch between them; only where all four are taken it goes on.
+// Most questions are about pairs that do not join, so an answer looks at four places at once
+// without a branch between them; only where all four are taken it goes on.
 class MergeTable {
  public:
   static constexpr std::uint32_t kNone = (1u << 22) - 1;

@@ -10,9 +10,9 @@
 
 namespace muster::tokens {
 
-// The ids of pieces seen before, by their bytes. Two tables: up to 15 bytes and 4 ids in half a line
-// of the processor's cache (99 % of the pieces of English, 97 % of Korean), up to 31 bytes and 8 ids in a
-// whole one. Nothing grows: a newcomer takes the place of an older entry.
+// The ids of pieces seen before, by their bytes. Two tables: up to 15 bytes and 4 ids in half a
+// line of the processor's cache (99 % of the pieces of English, 97 % of Korean), up to 31 bytes and
+// 8 ids in a whole one. Nothing grows: a newcomer takes the place of an older entry.
 class PieceCache {
  public:
   static constexpr std::size_t kShortBytes = 15, kShortIds = 4;
