@@ -176,7 +176,11 @@ void EncodeState::put_found(const Probe& probe) {
   constexpr std::size_t kFew = PieceCache::kShortIds;
   if (probe.count > kFew) return put(probe.ids, probe.count);
   if (held_ + kFew > ids_.size()) flush();
-  for (std::size_t k = 0; k < kFew; ++k) ids_[held_ + k] = probe.ids[k] & PieceCache::kIdMask;
+  std::array<std::uint64_t, kFew / 2> words;
+  std::memcpy(words.data(), probe.ids, sizeof words);
+  constexpr std::uint64_t kTwoMasks = PieceCache::kIdMask * ((std::uint64_t{1} << 32) + 1);
+  for (std::uint64_t& two : words) two &= kTwoMasks;
+  std::memcpy(ids_.data() + held_, words.data(), sizeof words);
   held_ += probe.count;
 }
 
