@@ -178,8 +178,8 @@ inline constexpr std::size_t kSettings = 65536;
 inline constexpr std::size_t kEventRecordBytes = 1024 * 1024;
 inline constexpr std::size_t kEventSkippedBytes = 2ull << 30;
 
-// A tokenizer.json (the largest known is 34 MB), how deep it may nest (a real one nests 7 deep), and
-// what it may hold: the largest known vocabularies have 262,144 ids and 580,604 merges. Ids and
+// A tokenizer.json (the largest known is 34 MB), how deep it may nest (a real one nests 7 deep),
+// and what it may hold: the largest known vocabularies have 262,144 ids and 580,604 merges. Ids and
 // ranks are packed into one word of 64 bits, which bounds them at 2^21 and 2^22 - 1.
 inline constexpr std::size_t kTokenizerBytes = 256 * 1024 * 1024;
 inline constexpr std::size_t kTokenizerDepth = 32;

@@ -1,6 +1,7 @@
 // How fast text becomes ids, cold: every round starts with an empty cache.
 //   tokens_bench TOKENIZER.json FILE.jsonl...     best of five rounds, on one thread and on two
-//   tokens_bench                                  the same of MUSTER_TOKENIZERS/qwen3/tokenizer.json
+//   tokens_bench                                  the same of
+//   MUSTER_TOKENIZERS/qwen3/tokenizer.json
 //                                                 and MUSTER_CORPUS/{en,ko,zh,code}.jsonl
 // bench/tokens.sh runs Hugging Face's library beside it, round by round.
 
@@ -59,7 +60,8 @@ class Texts final : public muster::records::RecordSink {
 
 struct Round {
   double seconds = 0;
-  double own_seconds = 0;  // of the processor, of the first thread: what a busy machine leaves alone
+  double own_seconds =
+      0;  // of the processor, of the first thread: what a busy machine leaves alone
   std::size_t ids = 0;
 };
 
@@ -117,8 +119,9 @@ int main(int argc, char** argv) {
     }
   }
   if (paths.size() < 2) {
-    fmt::print("tokens_bench: name a tokenizer.json and texts, or set MUSTER_TOKENIZERS and "
-               "MUSTER_CORPUS (tests/tokenizers/README.md)\n");
+    fmt::print(
+        "tokens_bench: name a tokenizer.json and texts, or set MUSTER_TOKENIZERS and "
+        "MUSTER_CORPUS (tests/tokenizers/README.md)\n");
     return 0;
   }
   const auto start = std::chrono::steady_clock::now();
@@ -134,9 +137,10 @@ int main(int argc, char** argv) {
     const Round one = best(**tokenizer, texts.texts(), 1);
     const Round two = best(**tokenizer, texts.texts(), 2);
     const double megabytes = static_cast<double>(texts.bytes()) / 1e6;
-    fmt::print("{} {:.1f} MB, {} ids: {:.1f} MB/s ({:.1f} MB a second of the processor), on two "
-               "threads {:.1f} MB/s ({:.2f} x)\n",
-               paths[i], megabytes, one.ids, megabytes / one.seconds, megabytes / one.own_seconds,
-               megabytes / two.seconds, one.seconds / two.seconds);
+    fmt::print(
+        "{} {:.1f} MB, {} ids: {:.1f} MB/s ({:.1f} MB a second of the processor), on two "
+        "threads {:.1f} MB/s ({:.2f} x)\n",
+        paths[i], megabytes, one.ids, megabytes / one.seconds, megabytes / one.own_seconds,
+        megabytes / two.seconds, one.seconds / two.seconds);
   }
 }

@@ -44,7 +44,7 @@ class AddedTokenFinder {
   std::size_t skip(std::string_view text, std::size_t from, std::size_t end) const;
 
   std::vector<Node> nodes_ = std::vector<Node>(1);
-  std::array<std::uint32_t, 256> first_{};  // node behind a first byte; 0: none
+  std::array<std::uint32_t, 256> first_{};   // node behind a first byte; 0: none
   std::optional<unsigned char> only_first_;  // where all begin with the same byte
 };
 

@@ -71,7 +71,9 @@ std::size_t Merger::add(std::string_view piece) {
       for (; at < end; ++at) *out++ = byte_ids_[static_cast<unsigned char>(piece[at])];
     }
   }
-  for (const std::uint32_t* id = begin; id + 1 < out; ++id) merges_.prefetch(id[0], id[1]);
+  for (const std::uint32_t* id = begin; id + 1 < out; ++id) {
+    if (!MergeTable::is_low(id[0], id[1])) merges_.prefetch(id[0], id[1]);
+  }
   const auto count = static_cast<std::size_t>(out - begin);
   lanes_.push_back({used_, count});
   used_ += (count + kRow - 1) / kRow * kRow;
@@ -110,7 +112,12 @@ void Merger::begin_short(const Lane& lane) {
     before_[lane.begin + i] = static_cast<std::uint8_t>(i - 1);
     behind_[lane.begin + i] = static_cast<std::uint8_t>(i + 1);
   }
-  for (std::size_t i = 0; i + 1 < lane.count; ++i) keys[i] = key_of(ids[i], ids[i + 1], i);
+  for (std::size_t i = 0; i + 1 < lane.count; ++i) {
+    keys[i] = MergeTable::is_low(ids[i], ids[i + 1])
+                  ? static_cast<std::int32_t>(merges_.low_rank(ids[i], ids[i + 1]) << kPlaceBits |
+                                              static_cast<std::uint32_t>(i))
+                  : key_of(ids[i], ids[i + 1], i);
+  }
   const std::size_t padded = (lane.count + kRow - 1) / kRow * kRow;
   std::fill(keys + lane.count - 1, keys + padded, kNoKey);
 }
@@ -153,8 +160,8 @@ bool Merger::step_short(Lane& lane) {
 
 bool Merger::rate_long(const std::uint32_t* symbols, std::uint32_t at) {
   Link& link = links_[at];
-  link.rank = link.behind == kEnd ? MergeTable::kNone
-                                  : merges_.rank(symbols[at], symbols[link.behind]);
+  link.rank =
+      link.behind == kEnd ? MergeTable::kNone : merges_.rank(symbols[at], symbols[link.behind]);
   if (link.rank == MergeTable::kNone) return false;
   heap_.push_back(static_cast<std::uint64_t>(link.rank) << 32 | at);
   return true;

@@ -11,11 +11,12 @@
 namespace muster::tokens {
 
 // Merges the symbols of pieces: of all pairs that join, the one of the lowest rank first, and of
-// several of that rank the leftmost, until none joins. Owns its scratch memory: one for each thread.
+// several of that rank the leftmost, until none joins. Owns its scratch memory: one for each
+// thread.
 //
 // Many pieces are merged side by side, because nearly all time of one alone goes by waiting for the
-// table of merges: each step of a piece asks for lines of memory, and the steps of the others pass until
-// they are there. Long pieces keep a heap: n log n at worst.
+// table of merges: each step of a piece asks for lines of memory, and the steps of the others pass
+// until they are there. Long pieces keep a heap: n log n at worst.
 class Merger {
  public:
   // All must outlive this. `chars` may be null: then a piece starts as its bytes.
@@ -24,7 +25,8 @@ class Merger {
 
   // Forgets all pieces.
   void clear();
-  // Takes in `piece`, which is not empty and, with `chars`, valid UTF-8; returns its number, from 0.
+  // Takes in `piece`, which is not empty and, with `chars`, valid UTF-8; returns its number, from
+  // 0.
   std::size_t add(std::string_view piece);
   // Merges all that were taken in since clear(), once.
   void run();
@@ -41,8 +43,8 @@ class Merger {
   }
 
  private:
-  // The symbols of one piece: `count` from `begin` on. While a short one is merged each symbol stays in
-  // its place, and `changed` is the place of the one that was made last.
+  // The symbols of one piece: `count` from `begin` on. While a short one is merged each symbol
+  // stays in its place, and `changed` is the place of the one that was made last.
   struct Lane {
     std::size_t begin = 0, count = 0;
     std::size_t changed = kNone;

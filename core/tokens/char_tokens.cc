@@ -9,8 +9,9 @@
 namespace muster::tokens {
 namespace {
 
-// Of a token: its merges as the right side and as the left one, the lowest rank for each kind of what
-// touches it across a border of characters. A side that ends or begins within a character cannot.
+// Of a token: its merges as the right side and as the left one, the lowest rank for each kind of
+// what touches it across a border of characters. A side that ends or begins within a character
+// cannot.
 struct Edges {
   static constexpr std::size_t kKinds = 9;
   std::array<std::uint32_t, kKinds> lowest;

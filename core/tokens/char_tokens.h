@@ -13,8 +13,8 @@ namespace muster::tokens {
 // bytes, so that a piece may start from them instead of from its bytes.
 //
 // A character is of them if its own bytes merge to one token, with R the highest rank on the way,
-// and every merge of a part of it (or of the token) with something beside it has a rank above R. What
-// stands beside it is told apart by kinds (before it a blank, another ASCII byte, or another
+// and every merge of a part of it (or of the token) with something beside it has a rank above R.
+// What stands beside it is told apart by kinds (before it a blank, another ASCII byte, or another
 // character; behind it ASCII or a group of first bytes), so it may hold beside some and not others.
 class CharTokens {
  public:
@@ -30,8 +30,8 @@ class CharTokens {
   static std::uint32_t mark_behind(unsigned char first_byte) {
     if (first_byte < 0x80) return 1u << 24;
     if (first_byte < 0xE3) return 1u << 25;
-    if (first_byte == 0xE3) return 1u << 26;  // kana, punctuation of Han
-    if (first_byte < 0xEA) return 1u << 27;   // Han
+    if (first_byte == 0xE3) return 1u << 26;         // kana, punctuation of Han
+    if (first_byte < 0xEA) return 1u << 27;          // Han
     return first_byte < 0xEE ? 1u << 28 : 1u << 29;  // Hangul; forms of full width and beyond
   }
   static constexpr std::uint32_t kMarks = ((1u << 9) - 1) << 21;

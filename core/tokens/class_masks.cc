@@ -20,9 +20,9 @@ struct ByteMasks {
   std::uint64_t sure;  // first bytes of three that are a letter: Han and Hangul, most of them
 };
 
-// First bytes 0xE5 to 0xE9, 0xEB and 0xEC are U+5000 to U+9FFF and U+B000 to U+CFFF: letters, all of
-// them. 0xE4 is, but for the hexagrams (0xB7 behind it); 0xEA is from U+AC00 on (0xB0), 0xED up to
-// U+D77F (0x9D).
+// First bytes 0xE5 to 0xE9, 0xEB and 0xEC are U+5000 to U+9FFF and U+B000 to U+CFFF: letters, all
+// of them. 0xE4 is, but for the hexagrams (0xB7 behind it); 0xEA is from U+AC00 on (0xB0), 0xED up
+// to U+D77F (0x9D).
 
 __attribute__((target("avx2"))) std::uint32_t bits(__m256i mask) {
   return static_cast<std::uint32_t>(_mm256_movemask_epi8(mask));

@@ -146,8 +146,8 @@ void EncodeState::pieces(std::string_view text) {
   }
 }
 
-// In batches: the keys of all pieces, so that the lines of the cache are on their way; then what is in
-// the cache; then what is not, side by side; then all ids in order.
+// In batches: the keys of all pieces, so that the lines of the cache are on their way; then what is
+// in the cache; then what is not, side by side; then all ids in order.
 void EncodeState::chunk(std::string_view text, std::size_t at, std::size_t count) {
   for (std::size_t from = 0; from < count;) {
     const std::size_t some = std::min(kBatch, count - from);
@@ -176,7 +176,11 @@ void EncodeState::put_found(const Probe& probe) {
   constexpr std::size_t kFew = PieceCache::kShortIds;
   if (probe.count > kFew) return put(probe.ids, probe.count);
   if (held_ + kFew > ids_.size()) flush();
-  for (std::size_t k = 0; k < kFew; ++k) ids_[held_ + k] = probe.ids[k] & PieceCache::kIdMask;
+  std::array<std::uint64_t, kFew / 2> words;
+  std::memcpy(words.data(), probe.ids, sizeof words);
+  constexpr std::uint64_t kTwoMasks = PieceCache::kIdMask * ((std::uint64_t{1} << 32) + 1);
+  for (std::uint64_t& two : words) two &= kTwoMasks;
+  std::memcpy(ids_.data() + held_, words.data(), sizeof words);
   held_ += probe.count;
 }
 
@@ -254,8 +258,8 @@ void EncodeState::remember(const Probe& probe) {
   if (size <= PieceCache::kShortBytes && probe.count <= PieceCache::kShortIds) {
     cache_.insert(probe.key, probe.place, probe.ids, probe.count);
   } else if (size <= PieceCache::kLongBytes && probe.count <= PieceCache::kLongIds) {
-    const auto key = size > PieceCache::kShortBytes ? probe.long_key
-                                                    : PieceCache::long_key(probe.piece);
+    const auto key =
+        size > PieceCache::kShortBytes ? probe.long_key : PieceCache::long_key(probe.piece);
     cache_.insert(key, PieceCache::place_of(key), probe.ids, probe.count);
   }
 }

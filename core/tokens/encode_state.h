@@ -17,8 +17,8 @@
 
 namespace muster::tokens {
 
-// What one Encoder owns (tokenizer.h has its contract): text -> added tokens, normalisation, pieces,
-// the cache, merges.
+// What one Encoder owns (tokenizer.h has its contract): text -> added tokens, normalisation,
+// pieces, the cache, merges.
 class EncodeState {
  public:
   explicit EncodeState(const Model& model);
@@ -38,13 +38,13 @@ class EncodeState {
   struct Probe {
     std::string_view piece;
     union {
-      PieceCache::ShortKey key;     // of a short one
+      PieceCache::ShortKey key;      // of a short one
       PieceCache::LongKey long_key;  // of one that is longer, but not too long
     };
     std::uint32_t place;  // in the table of its key
     std::uint32_t count;
-    // In the cache, in the merger or in `whole_`; at least four words may be read. A count in the top
-    // byte of the first one is not of the id.
+    // In the cache, in the merger or in `whole_`; at least four words may be read. A count in the
+    // top byte of the first one is not of the id.
     const std::uint32_t* ids;
   };
 

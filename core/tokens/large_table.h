@@ -9,12 +9,12 @@
 
 namespace muster::tokens {
 
-// Told of memory that a table is about to use, before it is touched: where the system can give larger
-// pages for it (edge/os/huge_pages.h), a look at a random place costs half.
+// Told of memory that a table is about to use, before it is touched: where the system can give
+// larger pages for it (edge/os/huge_pages.h), a look at a random place costs half.
 using MemoryAdvice = void (*)(void* begin, std::size_t bytes);
 
-// A zeroed array of a size that is known when it is made. The system need not provide memory of it that
-// nobody has used.
+// A zeroed array of a size that is known when it is made. The system need not provide memory of it
+// that nobody has used.
 template <typename T>
 class LargeTable {
  public:

@@ -16,8 +16,8 @@ void set_bit(Words& words, std::size_t at) {
   words[at / 64] |= std::uint64_t{1} << (at % 64);
 }
 
-// Where pieces start in a window, as bits. The rules are those of cl100k_end() in splitter.cc, said from
-// the other side: what makes a piece start at this byte?
+// Where pieces start in a window, as bits. The rules are those of cl100k_end() in splitter.cc, said
+// from the other side: what makes a piece start at this byte?
 class Starts {
  public:
   Starts(const ClassMasks& masks, std::string_view window, std::size_t digits)
@@ -84,8 +84,8 @@ class Starts {
     contractions(word, m_.apostrophe[word] & sign_start);
   }
 
-  // The last blank before something else stands alone or goes with what follows. `behind`: where that
-  // begins.
+  // The last blank before something else stands alone or goes with what follows. `behind`: where
+  // that begins.
   void last_blanks(std::size_t word, std::uint64_t behind) {
     const std::uint64_t last = behind >> 1;
     starts_[word] |= last & ~m_.inner[word];
@@ -167,8 +167,8 @@ std::size_t mask_split(SplitFamily family, Simd simd, std::string_view text, std
     if (word == 0) here &= ~std::uint64_t{1};
     if (sure - word * 64 < 64) here &= (std::uint64_t{1} << (sure - word * 64)) - 1;
     for (; here != 0; here &= here - 1) {
-      ends[count++] = static_cast<std::uint32_t>(
-          at + word * 64 + static_cast<std::size_t>(std::countr_zero(here)));
+      ends[count++] = static_cast<std::uint32_t>(at + word * 64 +
+                                                 static_cast<std::size_t>(std::countr_zero(here)));
     }
   }
   if (whole) ends[count++] = static_cast<std::uint32_t>(text.size());

@@ -23,7 +23,8 @@ MergeTable::MergeTable(std::size_t merges, MemoryAdvice advice)
 
 Status MergeTable::add(std::uint32_t left, std::uint32_t right, std::uint32_t product) {
   if (const std::uint32_t other = rank(left, right); other != kNone) {
-    return make_error(Errc::invalid_input, fmt::format("merge {} repeats merge {}", count(), other));
+    return make_error(Errc::invalid_input,
+                      fmt::format("merge {} repeats merge {}", count(), other));
   }
   const std::uint64_t key = key_of(left, right);
   std::size_t at = place(key);
@@ -32,6 +33,7 @@ Status MergeTable::add(std::uint32_t left, std::uint32_t right, std::uint32_t pr
   }
   auto& slots = buckets_[at].slots;
   *std::find(slots.begin(), slots.end(), kFree) = key << kRankBits | count();
+  if (is_low(left, right)) low_[left * kLow + right] = count();
   products_.push_back(product);
   consecutive_ = consecutive_ && product == products_[0] + count() - 1;
   return {};

@@ -100,7 +100,8 @@ void order_marks(std::vector<Point>& points) {
       ++it;
       continue;
     }
-    const auto end = std::find_if(it, points.end(), [](const Point& p) { return p.combining == 0; });
+    const auto end =
+        std::find_if(it, points.end(), [](const Point& p) { return p.combining == 0; });
     std::stable_sort(it, end, less);
     it = end;
   }

@@ -15,7 +15,8 @@ PieceSplitter::PieceSplitter(SplitFamily family, Simd simd)
 
 std::size_t PieceSplitter::split(std::string_view text, std::size_t at, std::uint32_t* ends) const {
   if (simd_ != Simd::none) {
-    if (const std::size_t count = mask_split(family_, simd_, text, at, ends); count > 0) return count;
+    if (const std::size_t count = mask_split(family_, simd_, text, at, ends); count > 0)
+      return count;
     ends[0] = static_cast<std::uint32_t>(piece_end(family_, text, at));
     return 1;
   }

@@ -9,8 +9,8 @@
 
 namespace muster::tokens {
 
-// Many pieces at once, by the fastest way that there is for the family and the processor: class masks
-// (mask_splitter.h), or piece by piece. All ways give the same pieces.
+// Many pieces at once, by the fastest way that there is for the family and the processor: class
+// masks (mask_splitter.h), or piece by piece. All ways give the same pieces.
 class PieceSplitter {
  public:
   // `simd`: what may be used of it; the processor must have it.
@@ -18,8 +18,8 @@ class PieceSplitter {
 
   // Ends that `ends` of split() needs room for.
   static constexpr std::size_t kMost = ClassMasks::kWindow;
-  // Writes the ends of pieces from `at` on (a border of pieces before the end of the text), at least
-  // one; returns how many.
+  // Writes the ends of pieces from `at` on (a border of pieces before the end of the text), at
+  // least one; returns how many.
   std::size_t split(std::string_view text, std::size_t at, std::uint32_t* ends) const;
 
  private:

@@ -124,10 +124,13 @@ TEST(Split, HasOneAnswerInTheRows) {
 
 // What changes the class, the length or the place of a character.
 const char* const kParts[] = {
-    " ", " ", "  ", "\n", "\n", "\r\n", "\t", "a", "bc", "Word", "s", "t", "'", "'", "'s", "'re", "'LL",
-    "!", "!", "(", "--", "1", "23", "4567", "\u00a0", "\u0085", "\u3000", "\u2028", "\u00e9", "\u0301",
-    "\u0661", "\u00bd", "\u2014", "\u201c", "\u4e2d", "\u4dc0", "\u9fff", "\u3042", "\u3002", "\uac00", "\uafff",
-    "\ud79d", "\ud7a4", "\ua000", "\uff0c", "\U0001f600", "\U00020000", "\U0001d7ce", "\u017f", "\u200b",
+    " ",      " ",      "  ",     "\n",     "\n",     "\r\n",       "\t",         "a",
+    "bc",     "Word",   "s",      "t",      "'",      "'",          "'s",         "'re",
+    "'LL",    "!",      "!",      "(",      "--",     "1",          "23",         "4567",
+    "\u00a0", "\u0085", "\u3000", "\u2028", "\u00e9", "\u0301",     "\u0661",     "\u00bd",
+    "\u2014", "\u201c", "\u4e2d", "\u4dc0", "\u9fff", "\u3042",     "\u3002",     "\uac00",
+    "\uafff", "\ud79d", "\ud7a4", "\ua000", "\uff0c", "\U0001f600", "\U00020000", "\U0001d7ce",
+    "\u017f", "\u200b",
 };
 
 TEST(Split, HasOneAnswerInTextsByChance) {
@@ -161,9 +164,8 @@ TEST(Split, HasOneAnswerWhereAWindowEnds) {
 // ---- families ----------------------------------------------------------------------------------
 
 TEST(SplitFamily, IsKnownByItsPatternsAlone) {
-  const std::string llama =
-      R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|)"
-      R"(\s*[\r\n]+|\s+(?!\S)|\s+)";
+  const std::string llama = R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|)"
+                            R"(\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
   EXPECT_EQ(family_of(std::vector{llama}), SplitFamily::llama3);
   EXPECT_EQ(family_of(std::vector{llama, llama}), std::nullopt);
   EXPECT_EQ(family_of(std::vector{llama + "|x"}), std::nullopt);

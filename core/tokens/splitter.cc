@@ -66,7 +66,8 @@ class Scan {
     return !ends(place) && in_set(set, at(place).kind);
   }
 
-  std::size_t skip(std::size_t place, ClassSet set, std::size_t most = std::string_view::npos) const {
+  std::size_t skip(std::size_t place, ClassSet set,
+                   std::size_t most = std::string_view::npos) const {
     while (!ends(place) && most > 0) {
       const Char c = at(place);
       if (!in_set(set, c.kind)) break;
@@ -166,7 +167,8 @@ class DeepseekScan {
     if (c.kind == CharClass::number) return scan_.skip(at, kNumber, 3);
     if (is_han_or_kana(c.point)) {
       std::size_t place = c.end;
-      while (!scan_.ends(place) && is_han_or_kana(scan_.at(place).point)) place = scan_.at(place).end;
+      while (!scan_.ends(place) && is_han_or_kana(scan_.at(place).point))
+        place = scan_.at(place).end;
       return place;
     }
     if (const std::size_t matched = match(at); matched != at) return matched;

@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
-// Text -> pieces (pre-tokens), inside of which byte pairs merge. Each family of splits is written by
-// hand from the regular expressions of its tokenizer.json, by which it is known; all of them cover
-// every byte, and where a piece ends depends on nothing before it.
+// Text -> pieces (pre-tokens), inside of which byte pairs merge. Each family of splits is written
+// by hand from the regular expressions of its tokenizer.json, by which it is known; all of them
+// cover every byte, and where a piece ends depends on nothing before it.
 
 namespace muster::tokens {
 
@@ -29,8 +29,8 @@ std::string_view family_name(SplitFamily family);
 // of pieces. Time grows with the piece and the blanks behind it.
 std::size_t piece_end(SplitFamily family, std::string_view text, std::size_t at);
 
-// The end of (?i:'s|'t|'re|'ve|'m|'ll|'d) at `at`, or `at` where there is none. Without case Oniguruma
-// also takes U+017F for an s.
+// The end of (?i:'s|'t|'re|'ve|'m|'ll|'d) at `at`, or `at` where there is none. Without case
+// Oniguruma also takes U+017F for an s.
 std::size_t contraction_end(std::string_view text, std::size_t at);
 
 }  // namespace muster::tokens

@@ -52,8 +52,8 @@ class Tokenizer {
   std::unique_ptr<const tokens::Model> model_;
 };
 
-// One for each thread: owns a cache of pieces (6 MiB). The tokenizer must outlive it. What is in the
-// cache changes the speed and never the answer.
+// One for each thread: owns a cache of pieces (6 MiB). The tokenizer must outlive it. What is in
+// the cache changes the speed and never the answer.
 class Encoder {
  public:
   explicit Encoder(const Tokenizer& tokenizer);
@@ -63,8 +63,8 @@ class Encoder {
   // Appends the ids of `utf8`; on an Error `out` is as it was. Errc::invalid_input where it is no
   // valid UTF-8, Errc::exhausted beyond limits::kEncodedBytes.
   //
-  // In `plain` (sorted, disjoint, within the text) added tokens are ordinary text: "<|im_end|>" of a
-  // user's message becomes no control id. An added token that lies only partly in such a range is
+  // In `plain` (sorted, disjoint, within the text) added tokens are ordinary text: "<|im_end|>" of
+  // a user's message becomes no control id. An added token that lies only partly in such a range is
   // ordinary text as well. A border of a range is no border of pieces.
   Status encode(std::string_view utf8, std::span<const ByteRange> plain,
                 std::vector<std::int32_t>& out);

@@ -96,8 +96,8 @@ Result<SplitFamily> read_pre_tokenizer(const dom::element& root) {
   for (const dom::element& step : steps_of(*pre_tokenizer, "pretokenizers")) {
     const std::string type = type_of(step);
     if (bytes || (type != "Split" && type != "ByteLevel")) {
-      return unsupported(fmt::format(
-          "pre_tokenizer {}: only Split steps, then ByteLevel, are done here", type));
+      return unsupported(
+          fmt::format("pre_tokenizer {}: only Split steps, then ByteLevel, are done here", type));
     }
     if (type == "ByteLevel") {
       if (is_true(step, "add_prefix_space")) {
@@ -194,7 +194,8 @@ Result<VocabularyPart> read_vocabulary(const dom::element& model, std::size_t ad
   }
   const std::size_t ids = std::max<std::size_t>(last + 1, entries + added_ids);
   if (ids > limits::kVocabularyIds) {
-    return make_error(Errc::exhausted, fmt::format("{} ids; at most {}", ids, limits::kVocabularyIds));
+    return make_error(Errc::exhausted,
+                      fmt::format("{} ids; at most {}", ids, limits::kVocabularyIds));
   }
   VocabularyPart part{Vocabulary(static_cast<std::uint32_t>(ids), entries), {}, entries, {}};
   std::string bytes;
@@ -204,11 +205,11 @@ Result<VocabularyPart> read_vocabulary(const dom::element& model, std::size_t ad
     bytes.clear();
     const bool spelled = from_byte_alphabet(entry.key, bytes) && !bytes.empty();
     if (bytes.size() > limits::kTokenBytes || entry.key.size() > 2 * limits::kTokenBytes) {
-      return make_error(Errc::exhausted, fmt::format("token {} is longer than {} bytes", *id,
-                                                     limits::kTokenBytes));
+      return make_error(Errc::exhausted,
+                        fmt::format("token {} is longer than {} bytes", *id, limits::kTokenBytes));
     }
-    const Status added = spelled ? part.vocabulary.add(*id, bytes)
-                                 : part.vocabulary.add_name(*id, entry.key);
+    const Status added =
+        spelled ? part.vocabulary.add(*id, bytes) : part.vocabulary.add_name(*id, entry.key);
     if (!added) return within("vocab", added.error());
     part.names.emplace(entry.key, *id);
   }
@@ -216,7 +217,8 @@ Result<VocabularyPart> read_vocabulary(const dom::element& model, std::size_t ad
     const char c = static_cast<char>(byte);
     part.byte_ids[byte] = part.vocabulary.find({&c, 1});
     if (part.byte_ids[byte] == Vocabulary::kNone) {
-      return unsupported(fmt::format("no entry for byte 0x{:02x}: not a byte-level vocabulary", byte));
+      return unsupported(
+          fmt::format("no entry for byte 0x{:02x}: not a byte-level vocabulary", byte));
     }
   }
   return part;
@@ -273,9 +275,10 @@ Result<MergePart> read_merges(const dom::element& model, const Vocabulary& vocab
     const std::uint32_t product = vocabulary.find(whole);
     if (!spelled || left == Vocabulary::kNone || right == Vocabulary::kNone ||
         product == Vocabulary::kNone) {
-      return invalid(fmt::format("merge {} of \"{}\" and \"{}\": both and what they make must be in "
-                                 "the vocabulary",
-                                 part.pairs.size(), shown(sides->first), shown(sides->second)));
+      return invalid(
+          fmt::format("merge {} of \"{}\" and \"{}\": both and what they make must be in "
+                      "the vocabulary",
+                      part.pairs.size(), shown(sides->first), shown(sides->second)));
     }
     if (Status added = part.merges.add(left, right, product); !added) return added.error();
     part.pairs.push_back({left, right});
@@ -293,8 +296,8 @@ Result<AddedToken> read_added_token(const dom::element& value) {
     }
   }
   if (content->size() > limits::kTokenBytes) {
-    return make_error(Errc::exhausted, fmt::format("an added token of more than {} bytes",
-                                                   limits::kTokenBytes));
+    return make_error(Errc::exhausted,
+                      fmt::format("an added token of more than {} bytes", limits::kTokenBytes));
   }
   const auto id = member(value, "id");
   if (!id) return invalid(fmt::format("added token \"{}\" without an id", shown(*content)));
@@ -312,8 +315,8 @@ Result<std::vector<AddedToken>> read_added_tokens(const dom::element& root) {
   if (found->get(list) != simdjson::SUCCESS) return invalid("added_tokens is no list");
   for (const dom::element value : list) {
     if (added.size() == limits::kAddedTokens) {
-      return make_error(Errc::exhausted, fmt::format("more than {} added tokens",
-                                                     limits::kAddedTokens));
+      return make_error(Errc::exhausted,
+                        fmt::format("more than {} added tokens", limits::kAddedTokens));
     }
     auto token = read_added_token(value);
     if (!token) return token.error();
@@ -404,10 +407,20 @@ Result<std::unique_ptr<const Model>> read_root(const dom::element& root, MemoryA
   if (!merges) return within("merges", merges.error());
   CharTokens chars(vocabulary->vocabulary, merges->merges, merges->pairs, vocabulary->byte_ids);
   const std::uint32_t ids = vocabulary->vocabulary.ids();
-  auto model = std::make_unique<Model>(
-      Model{*family, *nfc, std::move(vocabulary->vocabulary), std::move(merges->merges),
-            vocabulary->byte_ids, std::move(chars), {}, is_true(*json, "ignore_merges"),
-            WholePieces(vocabulary->entries, advice), std::move(*added), std::vector<bool>(ids), {}, {}, advice});
+  auto model = std::make_unique<Model>(Model{*family,
+                                             *nfc,
+                                             std::move(vocabulary->vocabulary),
+                                             std::move(merges->merges),
+                                             vocabulary->byte_ids,
+                                             std::move(chars),
+                                             {},
+                                             is_true(*json, "ignore_merges"),
+                                             WholePieces(vocabulary->entries, advice),
+                                             std::move(*added),
+                                             std::vector<bool>(ids),
+                                             {},
+                                             {},
+                                             advice});
   if (Status fine = place_added_tokens(*vocabulary, *model); !fine) return fine.error();
   find_whole(*model);
   return std::unique_ptr<const Model>(std::move(model));

@@ -25,7 +25,8 @@ std::string small() {
          R"([^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|)"
          R"(\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"},"behavior":"Isolated","invert":false},)"
          R"({"type":"ByteLevel","add_prefix_space":false,"use_regex":false}]},)"
-         R"("post_processor":null,"decoder":{"type":"ByteLevel"},"model":{"type":"BPE","dropout":null,)"
+         R"("post_processor":null,"decoder":{"type":"ByteLevel"},)"
+         R"("model":{"type":"BPE","dropout":null,)"
          R"("byte_fallback":false,"vocab":{)" +
          vocab + R"("ab":256,"abc":257},"merges":[["a","b"],["ab","c"]]}})";
 }
@@ -59,13 +60,16 @@ const BadRow kBad[] = {
     {R"("type":"BPE",)", "", Errc::unsupported, "without a type"},
     {R"("byte_fallback":false)", R"("byte_fallback":true)", Errc::unsupported, "byte_fallback"},
     {R"("dropout":null)", R"("dropout":0.1)", Errc::unsupported, "dropout"},
-    {R"("dropout":null)", R"("end_of_word_suffix":"</w>")", Errc::unsupported, "end_of_word_suffix"},
-    {R"("dropout":null)", R"("continuing_subword_prefix":"##")", Errc::unsupported, "subword_prefix"},
+    {R"("dropout":null)", R"("end_of_word_suffix":"</w>")", Errc::unsupported,
+     "end_of_word_suffix"},
+    {R"("dropout":null)", R"("continuing_subword_prefix":"##")", Errc::unsupported,
+     "subword_prefix"},
     {R"({"type":"NFC"})", R"({"type":"NFKC"})", Errc::unsupported, "normalizer NFKC"},
     {R"({"type":"NFC"})", R"({"type":"Sequence","normalizers":[{"type":"Lowercase"}]})",
      Errc::unsupported, "normalizer Lowercase"},
     {R"({"type":"NFC"})", R"({"type":"\u001b[31m"})", Errc::unsupported, "\\x1b[31m"},
-    {R"({"type":"ByteLevel","add_p)", R"({"type":"Metaspace","add_p)", Errc::unsupported, "Metaspace"},
+    {R"({"type":"ByteLevel","add_p)", R"({"type":"Metaspace","add_p)", Errc::unsupported,
+     "Metaspace"},
     {R"("add_prefix_space":false)", R"("add_prefix_space":true)", Errc::unsupported,
      "add_prefix_space"},
     {R"("use_regex":false)", R"("use_regex":true)", Errc::unsupported, "use_regex"},
@@ -120,7 +124,8 @@ TEST(TokenizerJson, OfOtherFormsIsReadAsWell) {
            std::pair{R"(["a","b"],["ab","c"])", R"("a b","ab c")"},
            std::pair{R"({"type":"NFC"})", "null"},
            std::pair{R"({"type":"NFC"})", R"({"type":"Sequence","normalizers":[]})"},
-           std::pair{R"("post_processor":null)", R"("post_processor":{"type":"TemplateProcessing"})"},
+           std::pair{R"("post_processor":null)",
+                     R"("post_processor":{"type":"TemplateProcessing"})"},
            std::pair{R"("Isolated","invert":false)", R"("Removed","invert":true)"},
            std::pair{R"("truncation":null)", R"("truncation":{"max_length":5})"},
        }) {

@@ -60,7 +60,8 @@ TEST(Tokenizer, TakesOnlyUtf8AndLeavesTheRestAlone) {
   EXPECT_GT(ids.size(), 1U);
 }
 
-// ---- plain ranges --------------------------------------------------------------------------------
+// ---- plain ranges
+// --------------------------------------------------------------------------------
 
 TEST(PlainRange, MakesAddedTokensOrdinaryText) {
   const auto t = load("qwen2");
@@ -120,7 +121,8 @@ TEST(Starts, AreThoseOfTheSource) {
   EXPECT_TRUE(std::is_sorted(starts.begin(), starts.end()));
 }
 
-// ---- what is in the cache changes nothing ----------------------------------------------------------
+// ---- what is in the cache changes nothing
+// ----------------------------------------------------------
 
 TEST(Encoder, GivesTheSameIdsWhateverItHasSeen) {
   const auto t = load("normalized");
@@ -143,7 +145,8 @@ TEST(Encoder, GivesTheSameIdsWhateverItHasSeen) {
   }
 }
 
-// ---- nothing is quadratic ------------------------------------------------------------------------
+// ---- nothing is quadratic
+// ------------------------------------------------------------------------
 
 TEST(Encoder, TakesLongRunsInStride) {
   const auto t = load("qwen2");

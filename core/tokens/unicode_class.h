@@ -71,7 +71,9 @@ struct Decoded {
   std::uint32_t bytes = 0;
 };
 inline Decoded decode_valid(const char* p) {
-  const auto byte = [p](int i) { return static_cast<std::uint32_t>(static_cast<unsigned char>(p[i])); };
+  const auto byte = [p](int i) {
+    return static_cast<std::uint32_t>(static_cast<unsigned char>(p[i]));
+  };
   const std::uint32_t first = byte(0);
   if (first < 0x80) return {first, 1};
   if (first < 0xE0) return {(first & 0x1F) << 6 | (byte(1) & 0x3F), 2};

@@ -37,10 +37,9 @@ Vocabulary::Vocabulary(std::uint32_t ids, std::size_t entries)
 
 Status Vocabulary::add_name(std::uint32_t id, std::string_view bytes) {
   if (places_[id].taken) {
-    return make_error(Errc::invalid_input,
-                      fmt::format("\"{}\" has id {}, which \"{}\" has already",
-                                  escape_controls(bytes, 80), id,
-                                  escape_controls(this->bytes(id), 80)));
+    return make_error(Errc::invalid_input, fmt::format("\"{}\" has id {}, which \"{}\" has already",
+                                                       escape_controls(bytes, 80), id,
+                                                       escape_controls(this->bytes(id), 80)));
   }
   places_[id] = {static_cast<std::uint32_t>(arena_.size()),
                  static_cast<std::uint32_t>(bytes.size()) & 0x7FFFFFFFu, 1};
@@ -54,9 +53,9 @@ Status Vocabulary::add(std::uint32_t id, std::string_view bytes) {
   std::size_t at = hash & mask;
   for (std::size_t looks = 0; slots_[at].id != kNone; ++looks, at = (at + 1) & mask) {
     if (slots_[at].hash == hash >> 32 && this->bytes(slots_[at].id) == bytes) {
-      return make_error(Errc::invalid_input, fmt::format("\"{}\" has two ids, {} and {}",
-                                                         escape_controls(bytes, 80),
-                                                         slots_[at].id, id));
+      return make_error(Errc::invalid_input,
+                        fmt::format("\"{}\" has two ids, {} and {}", escape_controls(bytes, 80),
+                                    slots_[at].id, id));
     }
     if (looks == kLooks) return make_error(Errc::exhausted, "its entries were made to collide");
   }

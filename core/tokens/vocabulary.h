@@ -50,8 +50,8 @@ class Vocabulary {
 };
 
 // The alphabet of byte-level BPE: each byte as one printable character. Bytes that print stand for
-// themselves, the others are U+0100 and up in their order (as GPT-2 began it). Appends the bytes that
-// `text` (valid UTF-8) stands for; false where a character is not of the alphabet.
+// themselves, the others are U+0100 and up in their order (as GPT-2 began it). Appends the bytes
+// that `text` (valid UTF-8) stands for; false where a character is not of the alphabet.
 bool from_byte_alphabet(std::string_view text, std::string& bytes);
 
 }  // namespace muster::tokens

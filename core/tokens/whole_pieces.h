@@ -9,8 +9,8 @@
 
 namespace muster::tokens {
 
-// Of all pieces of up to 15 bytes that become one id the id, by the key of the cache: what is asked when
-// a piece is met for the first time. Shared by all encoders.
+// Of all pieces of up to 15 bytes that become one id the id, by the key of the cache: what is asked
+// when a piece is met for the first time. Shared by all encoders.
 class WholePieces {
  public:
   static constexpr std::uint32_t kNone = 0xFFFFFFFF;

@@ -132,6 +132,7 @@ const std::vector<Owner>& owners() {
       {"simdjson.h", {"core/"}},
       {"re2/", {"core/"}},
       {"xxhash.h", {"core/"}},
+      {"immintrin.h", {"core/tokens/class_masks.cc"}},
       {"gtest/", {"tests/"}, true},
       {"gmock/", {"tests/"}, true},
       {"benchmark/", {"bench/"}},

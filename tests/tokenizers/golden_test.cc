@@ -1,7 +1,7 @@
-// Ids of real vocabularies, where they are at hand: MUSTER_TOKENIZERS=FOLDER holds qwen3/tokenizer.json,
-// adversarial.docs, codepoints.docs.zst (per document u32 little-endian length, then its bytes) and beside
-// them NAME.qwen3.i32[.zst] (ids, int32) and NAME.qwen3.i32.len[.zst] (u32 ids of each document), made by
-// Hugging Face's tokenizers 0.22.2.
+// Ids of real vocabularies, where they are at hand: MUSTER_TOKENIZERS=FOLDER holds
+// qwen3/tokenizer.json, adversarial.docs, codepoints.docs.zst (per document u32 little-endian
+// length, then its bytes) and beside them NAME.qwen3.i32[.zst] (ids, int32) and
+// NAME.qwen3.i32.len[.zst] (u32 ids of each document), made by Hugging Face's tokenizers 0.22.2.
 
 #include <gtest/gtest.h>
 
