@@ -35,8 +35,8 @@ TEST(ProveSteps, TheOrderIsItsFingerprint) {
   std::set<std::string> orders;
   for (const StepShape& shape :
        {StepShape{1000, 8, 1, 1}, StepShape{1001, 8, 1, 1}, StepShape{1000, 16, 1, 1}}) {
-    for (const std::uint64_t seed : {0, 1}) {
-      for (const std::uint64_t epoch : {0, 1}) {
+    for (const std::uint64_t seed : {0U, 1U}) {
+      for (const std::uint64_t epoch : {0U, 1U}) {
         const auto proof = prove_steps(shape, seed, epoch, kPack);
         ASSERT_TRUE(proof);
         EXPECT_TRUE(orders.insert(proof->order).second);
