@@ -103,7 +103,9 @@ TEST_F(PackVerbs, FromUnevenFilesToAPackThatIsProved) {
   EXPECT_EQ(run("verify pack --micro 3").status, 64);
   const std::string quick = run("verify pack --quick").output;
   EXPECT_NE(run("pack").output.find(quick.substr(0, 37)), std::string::npos) << "a bare folder";
-  EXPECT_NE(run("verify pack --json").output.find("\"cause\":\"healthy\""), std::string::npos);
+  const std::string json = run("verify pack --json").output;
+  EXPECT_NE(json.find(R"("verb":"pack verify")"), std::string::npos) << json;
+  EXPECT_NE(json.find(R"("cause":"healthy")"), std::string::npos) << json;
 
   ASSERT_EQ(run("convert pack --to ranks --world 4 --out even").status, 0);
   EXPECT_EQ(run("check even --accumulate 4").status, 0);
