@@ -64,7 +64,7 @@ class PackConvert : public ::testing::Test {
   // Three ranks of an older packer, the second shorter, the third with a torn end.
   std::vector<std::string> write_ranks() {
     std::vector<std::string> out;
-    for (const std::uint64_t blocks : {10, 8, 11}) {
+    for (const std::uint64_t blocks : {10U, 8U, 11U}) {
       const auto rank = out.size();
       Ids ids = stream(blocks * kLength, static_cast<std::int32_t>(1000 * (rank + 1)));
       all_.insert(all_.end(), ids.begin(), ids.end());
@@ -180,7 +180,7 @@ TEST_F(PackConvert, TheMaskOfMegatronIsRead) {
   folder_.write("set.bin", bytes_of(ids));
   folder_.write("set.idx", idx(blocks::IdType::i32, 80));
   std::string mask(ids.size(), '\1');
-  for (const std::size_t i : {0, 7, 8, 21, 40}) mask[i] = '\0';
+  for (const std::size_t i : {0U, 7U, 8U, 21U, 40U}) mask[i] = '\0';
   folder_.write("set_loss_mask.bin", mask);
   folder_.write("set_loss_mask.idx", idx(blocks::IdType::u8, 20));
   const auto made = convert(to_pack({path("set.bin")}, path("pack")));

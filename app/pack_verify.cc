@@ -222,6 +222,13 @@ bool is_damage(const Error& error) {
   return error.code == Errc::corrupt || error.code == Errc::invalid_input;
 }
 
+PackVerdict verdict_of(Finding finding) {
+  PackVerdict out;
+  out.report.verb = "pack verify";
+  out.report.findings.push_back(std::move(finding));
+  return out;
+}
+
 PackVerdict damaged(const std::string& path, std::string text, Cause cause) {
   Finding finding;
   finding.severity = Severity::critical;
@@ -232,9 +239,7 @@ PackVerdict damaged(const std::string& path, std::string text, Cause cause) {
   finding.actions = {Action::refuse_launch, Action::fix_data};
   finding.next =
       "Do not train on it: copy the pack again from where it verifies, or build it again.";
-  PackVerdict out;
-  out.report.findings.push_back(std::move(finding));
-  return out;
+  return verdict_of(std::move(finding));
 }
 
 PackVerdict uneven(std::string text) {
@@ -251,9 +256,8 @@ PackVerdict fine(std::string line) {
   finding.cause = Cause::healthy;
   finding.summary = line;
   finding.actions = {Action::none};
-  PackVerdict out;
+  PackVerdict out = verdict_of(std::move(finding));
   out.line = std::move(line);
-  out.report.findings.push_back(std::move(finding));
   return out;
 }
 

@@ -56,9 +56,9 @@ class PackConvertVerb final : public Verb {
 
   ExitStatus run(Console& console) override {
     const std::array<std::int64_t, 4> positive = {block_, micro_, world_ + 1, global_batch_ + 1};
-    const auto beyond = static_cast<std::int64_t>(limits::kPackGlobalBatch) + 1;
+    constexpr auto kBeyond = static_cast<std::int64_t>(limits::kPackGlobalBatch) + 1;
     if (std::any_of(positive.begin(), positive.end(),
-                    [beyond](std::int64_t n) { return n < 1 || n > beyond; }) ||
+                    [](std::int64_t n) { return n < 1 || n > kBeyond; }) ||
         eos_ < -1 || eos_ > INT32_MAX || vocabulary_ < -1 || vocabulary_ == 0 || seed_ < 0 ||
         epoch_ < 0) {
       console.complain("a number is out of range (muster pack convert --help)");

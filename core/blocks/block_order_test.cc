@@ -17,7 +17,7 @@ TEST(BlockOrder, IsAPermutation) {
     }
   }
   for (const std::uint64_t n : sizes) {
-    for (const std::uint64_t epoch : {0, 1, 7}) {
+    for (const std::uint64_t epoch : {0U, 1U, 7U}) {
       const BlockOrder order(n, 42, epoch);
       std::vector<bool> seen(n, false);
       for (std::uint64_t p = 0; p < n; ++p) {
@@ -70,7 +70,7 @@ TEST(BlockOrder, IsFrozen) {
 
 // Each block is as likely as another to come first, for every N, and neighbours are torn apart.
 TEST(BlockOrder, LooksRandom) {
-  for (const std::uint64_t n : {3, 10, 64, 100}) {
+  for (const std::uint64_t n : {3U, 10U, 64U, 100U}) {
     constexpr std::uint64_t kSeeds = 20'000;
     std::vector<double> first(n, 0);
     for (std::uint64_t seed = 0; seed < kSeeds; ++seed) ++first[BlockOrder(n, seed, 5).at(0)];

@@ -87,52 +87,29 @@ class Prover {
           plan.blocks_of_rank() * shape.world_size != plan.steps() * shape.global_batch) {
         return broken(fmt::format("{} ranks: not all make the same steps", shape.world_size));
       }
-      seen_.assign(shape.global_batch, 0);
-      for (std::uint64_t rank = 0; rank < shape.world_size; ++rank) {
-        if (Status fine = ask_rank(plan, step, rank); !fine) return fine;
-      }
-      if (std::find(seen_.begin(), seen_.end(), 0) != seen_.end()) {
-        return broken(
-            fmt::format("{} ranks, step {}: a block is nobody's", shape.world_size, step));
-      }
+      Status fine =
+          check_places(plan, step, [&](std::uint64_t r, std::uint64_t j, std::uint64_t i) {
+            return plan.position(step, r, j, i);
+          });
+      if (!fine) return fine;
     }
     return {};
   }
 
-  Status ask_rank(const StepPlan& plan, std::uint64_t step, std::uint64_t rank) {
-    const StepShape& shape = plan.shape();
-    const std::uint64_t start = step * shape.global_batch;
-    for (std::uint64_t j = 0; j < plan.accumulation(); ++j) {
-      for (std::uint64_t i = 0; i < shape.micro_batch; ++i) {
-        const std::uint64_t at = plan.position(step, rank, j, i);
-        // Micro step by micro step, rank by rank, slot by slot: the order that all W share.
-        const std::uint64_t place = (j * shape.world_size + rank) * shape.micro_batch + i;
-        if (at < start || at - start != place || seen_[place] != 0) {
-          return broken(fmt::format("{} ranks, step {}, rank {}: not the order of the others",
-                                    shape.world_size, step, rank));
-        }
-        seen_[place] = 1;
-      }
-    }
-    return {};
-  }
-
-  // Only the state is carried over; the plan and the order are made anew.
+  // Only the state is carried over; plan and order are made anew, of another world size.
   Status resume(std::uint64_t step) {
     const std::uint64_t batch = first_.shape().global_batch;
     const auto state = decode_resume_state(
         encode_resume_state({std::string(manifest_), seed_, epoch_, step, batch}));
     if (!state) return state.error();
-    for (const StepPlan& plan : plans_) {
-      const auto again = StepPlan::make(plan.shape());
-      if (!again) return again.error();
-      Status allowed = check_resume(*state, manifest_, batch, again->steps());
-      if (!allowed) return allowed;
-      const EpochBlocks order(*again, state->seed, state->epoch);
-      for (std::uint64_t place = 0; place < batch; ++place) {
-        if (order.at(state->step * batch + place) != list_[place]) {
-          return broken(fmt::format("step {} is another after a restart", step));
-        }
+    const auto plan = StepPlan::make(plans_.back().shape());
+    if (!plan) return plan.error();
+    Status allowed = check_resume(*state, manifest_, batch, plan->steps());
+    if (!allowed) return allowed;
+    const EpochBlocks order(*plan, state->seed, state->epoch);
+    for (std::uint64_t place = 0; place < batch; ++place) {
+      if (order.at(state->step * batch + place) != list_[place]) {
+        return broken(fmt::format("step {} is another after a restart", step));
       }
     }
     return {};
@@ -161,10 +138,32 @@ class Prover {
   std::uint64_t every_ = 1;
   std::set<std::uint64_t> resumed_;
   Numbers list_;
-  std::vector<std::uint8_t> seen_;
 };
 
 }  // namespace
+
+Status check_places(const StepPlan& plan, std::uint64_t step, const PlaceOfRank& place) {
+  const StepShape& shape = plan.shape();
+  const std::uint64_t start = step * shape.global_batch;
+  std::vector<bool> seen(shape.global_batch, false);
+  for (std::uint64_t rank = 0; rank < shape.world_size; ++rank) {
+    for (std::uint64_t j = 0; j < plan.accumulation(); ++j) {
+      for (std::uint64_t i = 0; i < shape.micro_batch; ++i) {
+        const std::uint64_t at = place(rank, j, i);
+        const std::uint64_t expected = (j * shape.world_size + rank) * shape.micro_batch + i;
+        if (at < start || at - start != expected || seen[expected]) {
+          return broken(fmt::format("{} ranks, step {}, rank {}: not the order of the others",
+                                    shape.world_size, step, rank));
+        }
+        seen[expected] = true;
+      }
+    }
+  }
+  if (std::find(seen.begin(), seen.end(), false) != seen.end()) {
+    return broken(fmt::format("{} ranks, step {}: a block is nobody's", shape.world_size, step));
+  }
+  return {};
+}
 
 Result<StepProof> prove_steps(const StepShape& shape, std::uint64_t seed, std::uint64_t epoch,
                               std::string_view manifest) {

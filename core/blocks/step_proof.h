@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,13 @@ struct StepProof {
 // hold, Errc::invalid_input where there is no plan. `manifest`: the identity of the pack.
 Result<StepProof> prove_steps(const StepShape& shape, std::uint64_t seed, std::uint64_t epoch,
                               std::string_view manifest);
+
+// Where a rank looks: (rank, micro step, slot) -> position in the order of the epoch.
+using PlaceOfRank =
+    std::function<std::uint64_t(std::uint64_t rank, std::uint64_t micro_step, std::uint64_t slot)>;
+// One step of a plan, as all its ranks ask for it by `place`: together they take each position of
+// [step G, (step + 1) G) once, in the order micro step, rank, slot, which no W changes.
+Status check_places(const StepPlan& plan, std::uint64_t step, const PlaceOfRank& place);
 
 inline constexpr std::uint64_t kTriedPlaces = 1ull << 28;  // a second or two
 

@@ -35,8 +35,8 @@ TEST(ProveSteps, TheOrderIsItsFingerprint) {
   std::set<std::string> orders;
   for (const StepShape& shape :
        {StepShape{1000, 8, 1, 1}, StepShape{1001, 8, 1, 1}, StepShape{1000, 16, 1, 1}}) {
-    for (const std::uint64_t seed : {0, 1}) {
-      for (const std::uint64_t epoch : {0, 1}) {
+    for (const std::uint64_t seed : {0U, 1U}) {
+      for (const std::uint64_t epoch : {0U, 1U}) {
         const auto proof = prove_steps(shape, seed, epoch, kPack);
         ASSERT_TRUE(proof);
         EXPECT_TRUE(orders.insert(proof->order).second);
@@ -47,6 +47,31 @@ TEST(ProveSteps, TheOrderIsItsFingerprint) {
   // Neither the micro batch nor the world changes what a step holds.
   EXPECT_EQ(prove_steps({1000, 8, 1, 1}, 0, 0, kPack)->order,
             prove_steps({1000, 8, 4, 2}, 0, 0, kPack)->order);
+}
+
+// The proof can fail: ranks that look elsewhere are found out.
+TEST(CheckPlaces, FindsWhoLooksElsewhere) {
+  const StepPlan plan = StepPlan::make({1000, 24, 2, 3}).value();
+  constexpr std::uint64_t kStep = 5, kStart = kStep * 24;
+  const auto right = [&](std::uint64_t r, std::uint64_t j, std::uint64_t i) {
+    return plan.position(kStep, r, j, i);
+  };
+  EXPECT_TRUE(check_places(plan, kStep, right));
+  const PlaceOfRank wrong[] = {
+      [&](auto r, auto j, auto i) { return kStart + (r * 4 + j) * 2 + i; },  // a run for each rank
+      [&](auto r, auto j, auto i) { return right(r, j, 1 - i); },
+      [&](auto r, auto j, auto i) { return right(r, j, i) + 24; },  // the next step
+      [&](auto r, auto j, auto i) { return right(r, j, i) - 24; },
+      [&](auto r, auto j, auto) { return right(r, j, 0); },
+      [&](auto r, auto j, auto i) { return right(r == 2 ? 1 : r, j, i); },
+      [&](auto r, auto j, auto i) { return r == 2 && j == 3 ? 0 : right(r, j, i); },
+      [&](auto, auto, auto) { return ~std::uint64_t{0}; },
+  };
+  for (const PlaceOfRank& place : wrong) {
+    const Status fine = check_places(plan, kStep, place);
+    ASSERT_FALSE(fine);
+    EXPECT_EQ(fine.error().code, Errc::internal);
+  }
 }
 
 TEST(ProveSteps, RefusesWhatIsNoPlan) {
