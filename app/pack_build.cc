@@ -54,13 +54,14 @@ std::string differing(const std::string& a, const std::string& b) {
   const auto* fields = left ? left->get<JsonNode::Object>() : nullptr;
   if (fields == nullptr || !right) return "its plan cannot be read";
   std::string names;
-  for (const auto& [key, node] : *fields) {
-    // One field of each alone, written again, is compared as text.
-    const auto piece = [&key = key](const std::string& plan) {
-      const std::size_t at = plan.find("\"" + key + "\":");
+  for (const auto& field : *fields) {
+    const std::string key = "\"" + field.first + "\":";
+    // One field of each alone, as it was written, is compared as text.
+    const auto piece = [&key](const std::string& plan) {
+      const std::size_t at = plan.find(key);
       return at == std::string::npos ? "" : plan.substr(at, plan.find(",\"", at) - at);
     };
-    if (piece(a) != piece(b)) names += (names.empty() ? "" : ", ") + key;
+    if (piece(a) != piece(b)) names += (names.empty() ? "" : ", ") + field.first;
   }
   return names.empty() ? "inputs" : names;
 }

@@ -204,6 +204,36 @@ TEST_F(PackBuild, StoppedItGoesOnWithTheSameRequestAlone) {
   EXPECT_EQ(contents("out"), whole);
 }
 
+// What a mark says is held against the files: a byte that changed behind our back is made again.
+TEST_F(PackBuild, ADiskThatLiedIsFoundOut) {
+  const std::string in = write("a.jsonl", records_text(0, 200));
+  ASSERT_TRUE(build(request({in}, "whole")));
+  const std::string whole = contents("whole");
+  PackRequest wanted = request({in}, "out");
+  wanted.resume = true;
+  for (const std::string name :
+       {"blocks.i32", "docs.u64", "loss.bits", "hashes.u64", "errors.jsonl", "journal"}) {
+    for (int part = 0; part < 5; ++part) {
+      folders_ = {};
+      std::stop_source stop;
+      int chunks = 0;
+      const auto stopping = [&](const PackProgress&) {
+        if (++chunks == 50) stop.request_stop();
+      };
+      ASSERT_FALSE(
+          build_pack(wanted, byte_vocabulary(), files_, folders_, stopping, stop.get_token()));
+      std::string bytes = folders_.text("out.part", name);
+      ASSERT_FALSE(bytes.empty()) << name;
+      const std::size_t at = (bytes.size() - 1) * static_cast<std::size_t>(part) / 4;
+      bytes[at] = static_cast<char>(bytes[at] ^ 1);
+      folders_.replace("out.part", name, bytes);
+      const auto last = build(wanted);
+      ASSERT_TRUE(last) << name << ": " << last.error().context;
+      EXPECT_EQ(contents("out"), whole) << name << " " << at;
+    }
+  }
+}
+
 // Wherever the disk fails, the build says so and goes on later to the same bytes.
 TEST_F(PackBuild, AFailureOfAnyCallIsGoneOnFrom) {
   const std::string in = write("a.jsonl", records_text(0, 60));

@@ -68,7 +68,7 @@ TEST(PackKill, AnyKilledBuildIsGoneOnFrom) {
   for (const auto mode : {blocks::PackMode::concat, blocks::PackMode::best_fit_split}) {
     const std::string whole = fmt::format("{}/whole{}", place.path(), static_cast<int>(mode));
     ASSERT_FALSE(killed_at(1 << 30, request(in, whole, mode)));
-    for (int trial = 0; trial < 25; ++trial) {
+    for (std::uint64_t trial = 0; trial < 25; ++trial) {
       const std::string out = fmt::format("{}_{}", whole, trial);
       const PackRequest wanted = request(in, out, mode);
       int kills = 0;

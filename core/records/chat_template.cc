@@ -15,9 +15,11 @@ constexpr std::string_view kStart = "<|im_start|>", kEnd = "<|im_end|>";
 constexpr std::string_view kThink = "<think>", kThinkEnd = "</think>";
 constexpr std::string_view kResponse = "<tool_response>", kResponseEnd = "</tool_response>";
 
-// Of the template in tokenizer_config.json of Qwen3 as it came out in April 2025.
-constexpr std::string_view kQwen3Digest =
-    "e6f18fd874fdd554580e08aaaa23f91e6b6c9518c084cb8296918408081910ff";
+// Forms of Qwen3's template that mean the same for text: that of April 2025, and the one that
+// replaced it, which lets contents be no text.
+constexpr std::array<std::string_view, 2> kQwen3Digests = {
+    "e6f18fd874fdd554580e08aaaa23f91e6b6c9518c084cb8296918408081910ff",
+    "c7adf171a47fba311f4342aab4a3198156e30cc4d05b1dbdd2408e648e79f518"};
 
 // Added tokens that are not special: text that the model reads as structure whoever wrote it.
 constexpr std::array<std::string_view, 6> kMarkup = {kThink,         kThinkEnd, "<tool_call>",
@@ -131,7 +133,9 @@ void write_response(std::span<const Message> messages, std::size_t i, Page& page
 
 Result<ChatTemplate> ChatTemplate::from_jinja(std::string_view text) {
   const std::string digest = template_digest(text);
-  if (digest == kQwen3Digest) return qwen3();
+  if (std::find(kQwen3Digests.begin(), kQwen3Digests.end(), digest) != kQwen3Digests.end()) {
+    return qwen3();
+  }
   std::string_view family = "one that is not known here";
   for (const Family& one : kFamilies) {
     if (text.find(one.word) == std::string_view::npos) continue;

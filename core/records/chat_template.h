@@ -20,7 +20,8 @@ struct Message {
 // by code of ours that gives the same bytes (held against Jinja itself by tests/jinja), any other
 // is refused, with the family it seems to be of.
 //
-// Known is "qwen3", for text: roles system, user, assistant and tool. What it does:
+// Known is "qwen3", in the two forms in which it was published, for text: roles system, user,
+// assistant and tool. What it does:
 //   - each message becomes <|im_start|>ROLE, newline, content, <|im_end|>, newline;
 //   - a tool's answer stands in <tool_response> lines of a user's turn, neighbours share one turn;
 //   - the last question is the last message of a user that is no <tool_response>...</tool_response>

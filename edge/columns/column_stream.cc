@@ -1,183 +1,40 @@
 #include "edge/columns/column_stream.h"
 
-#include <arrow/api.h>
-#include <arrow/io/api.h>
-#include <arrow/ipc/api.h>
-#include <parquet/arrow/reader.h>
-#include <parquet/exception.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
 #include <cstring>
-#include <exception>
-#include <vector>
 
 #include "base/limits.h"
 #include "core/model/json_reader.h"
-#include "edge/columns/json_cell.h"
+#include "edge/columns/column_frames.h"
+
+extern char** environ;
 
 namespace muster {
 namespace {
 
-constexpr std::int64_t kBatchRows = 1024;
-
-Error arrow_error(const std::string& path, const arrow::Status& status) {
-  return make_error(Errc::corrupt, "reading " + path + ": " + status.message());
-}
-
-using Batches = std::shared_ptr<arrow::RecordBatchReader>;
-
-// Keeps the file open for as long as batches are read.
-struct Table {
-  std::unique_ptr<parquet::arrow::FileReader> parquet;
-  std::shared_ptr<arrow::ipc::RecordBatchFileReader> file;
-  Batches batches;
-  std::shared_ptr<arrow::Schema> schema;
-  bool ends = true;  // a stream without its end mark was left by a writer that died
-};
-
-// Places of the wanted columns. Errc::unsupported where there is none to read.
-Result<std::vector<int>> wanted_columns(const arrow::Schema& schema, const std::string& field) {
-  if (schema.num_fields() == 1 && schema.field(0)->name() == "indices") {
-    return make_error(Errc::unsupported,
-                      "a table of indices, not of texts: flatten_indices() of datasets makes one");
-  }
-  std::vector<std::string> names = {field};
-  if (field.empty()) names = {"messages", "tools", "text"};
-  std::vector<int> places;
-  bool readable = false;
-  for (const std::string& name : names) {
-    const int place = schema.GetFieldIndex(name);
-    if (place < 0) continue;
-    places.push_back(place);
-    readable = readable || (name != "tools" && is_readable(*schema.field(place)->type()));
-  }
-  if (readable) return places;
-  std::string there;
-  for (const auto& one : schema.fields()) {
-    there += (there.empty() ? "" : ", ") + one->name() + " (" + one->type()->ToString() + ")";
-  }
-  return make_error(Errc::unsupported,
-                    "no column \"" + (field.empty() ? "text" : field) +
-                        "\" of texts or messages; there are: " + there.substr(0, 500));
-}
-
-class ColumnStream final : public ByteStream {
- public:
-  ColumnStream(Table table, std::vector<int> places, std::string path)
-      : table_(std::move(table)), places_(std::move(places)), path_(std::move(path)) {}
-
-  Result<std::size_t> read(std::span<char> buffer) override {
-    while (at_ == lines_.size()) {
-      const auto more = next_batch();
-      if (!more) return more.error();
-      if (!*more) return std::size_t{0};
-    }
-    const std::size_t n = std::min(buffer.size(), lines_.size() - at_);
-    std::memcpy(buffer.data(), lines_.data() + at_, n);
-    at_ += n;
-    return n;
-  }
-
- private:
-  Result<bool> next_batch() {
-    std::shared_ptr<arrow::RecordBatch> batch;
-    try {
-      arrow::Status status = table_.file ? next_of_file(batch) : table_.batches->ReadNext(&batch);
-      if (status.ok() && batch) status = batch->ValidateFull();
-      if (!status.ok()) return arrow_error(path_, status);
-    } catch (const std::exception& e) {
-      return make_error(Errc::corrupt, "reading " + path_ + ": " + e.what());
-    }
-    if (!batch && !table_.ends) {
-      return make_error(Errc::corrupt, "reading " + path_ + ": the stream has no end mark");
-    }
-    if (!batch) return false;
-    lines_.clear();
-    at_ = 0;
-    for (std::int64_t row = 0; row < batch->num_rows(); ++row) append_row(*batch, row);
-    return true;
-  }
-
-  arrow::Status next_of_file(std::shared_ptr<arrow::RecordBatch>& batch) {
-    if (next_ == table_.file->num_record_batches()) return arrow::Status::OK();
-    return table_.file->ReadRecordBatch(next_++).Value(&batch);
-  }
-
-  // By name: a Parquet reader hands out the wanted columns alone.
-  void append_row(const arrow::RecordBatch& batch, std::int64_t row) {
-    lines_ += '{';
-    bool first = true;
-    for (const int place : places_) {
-      const std::string& name = table_.schema->field(place)->name();
-      const auto column = batch.GetColumnByName(name);
-      if (!column || column->IsNull(row)) continue;
-      if (!std::exchange(first, false)) lines_ += ',';
-      append_json_text(name, lines_);
-      lines_ += ':';
-      append_json_cell(*column, row, lines_);
-    }
-    lines_ += "}\n";
-  }
-
-  Table table_;
-  std::vector<int> places_;
-  std::string path_;
-  std::string lines_;
-  std::size_t at_ = 0;
-  int next_ = 0;
-};
-
-// Columns of structs are several columns of Parquet's own: all that lie below.
-arrow::Result<Batches> parquet_batches(parquet::arrow::FileReader& reader,
-                                       const arrow::Schema& schema,
-                                       const std::vector<int>& places) {
-  std::vector<int> leaves;
-  const auto& tree = *reader.parquet_reader()->metadata()->schema();
-  for (int i = 0; i < tree.num_columns(); ++i) {
-    const std::string root = tree.GetColumnRoot(i)->name();
-    for (const int place : places) {
-      if (schema.field(place)->name() == root) leaves.push_back(i);
-    }
-  }
-  std::vector<int> groups(static_cast<std::size_t>(reader.num_row_groups()));
-  for (std::size_t i = 0; i < groups.size(); ++i) groups[i] = static_cast<int>(i);
-  return reader.GetRecordBatchReader(groups, leaves);
-}
-
-arrow::Status open_parquet(const std::shared_ptr<arrow::io::ReadableFile>& file, Table& out) {
-  parquet::ReaderProperties properties;
-  properties.enable_buffered_stream();
-  parquet::ArrowReaderProperties arrow_properties;
-  arrow_properties.set_batch_size(kBatchRows);
-  arrow_properties.set_pre_buffer(false);
-  parquet::arrow::FileReaderBuilder builder;
-  ARROW_RETURN_NOT_OK(builder.Open(file, properties));
-  builder.properties(arrow_properties);
-  ARROW_RETURN_NOT_OK(builder.Build(&out.parquet));
-  return out.parquet->GetSchema(&out.schema);
-}
-
-arrow::Status open_table(const std::string& path, const std::string& head, Table& out) {
-  ARROW_ASSIGN_OR_RAISE(const auto file, arrow::io::ReadableFile::Open(path));
-  if (head.starts_with("PAR1")) return open_parquet(file, out);
-  if (head.starts_with("ARROW1")) {
-    ARROW_ASSIGN_OR_RAISE(out.file, arrow::ipc::RecordBatchFileReader::Open(file));
-    out.schema = out.file->schema();
-    return arrow::Status::OK();
-  }
-  ARROW_ASSIGN_OR_RAISE(const std::int64_t bytes, file->GetSize());
-  ARROW_ASSIGN_OR_RAISE(const auto tail, file->ReadAt(std::max<std::int64_t>(bytes - 8, 0), 8));
-  out.ends = tail->ToString() == std::string("\xFF\xFF\xFF\xFF\0\0\0\0", 8);
-  ARROW_RETURN_NOT_OK(file->Seek(0));
-  ARROW_ASSIGN_OR_RAISE(out.batches, arrow::ipc::RecordBatchStreamReader::Open(file));
-  out.schema = out.batches->schema();
-  return arrow::Status::OK();
+// $MUSTER_COLUMNS, else the one that lies beside this program; empty: there is none.
+std::string columns_program() {
+  if (const char* named = std::getenv("MUSTER_COLUMNS"); named != nullptr) return named;
+  std::array<char, 4096> self{};
+  const ssize_t n = ::readlink("/proc/self/exe", self.data(), self.size());
+  if (n <= 0) return "";
+  const std::string path(self.data(), static_cast<std::size_t>(n));
+  const std::string beside = path.substr(0, path.rfind('/') + 1) + "muster-columns";
+  return ::access(beside.c_str(), X_OK) == 0 ? beside : "";
 }
 
 // Whether state.json beside the file says that rows are chosen or reordered by other files.
 bool has_indices(Files& files, const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  const std::string folder = slash == std::string::npos ? "" : path.substr(0, slash + 1);
+  const std::string folder = path.substr(0, path.rfind('/') + 1);
   const auto bytes = read_whole(files, folder + "state.json", limits::kContractBytes);
   const auto state = bytes ? parse_json(*bytes) : Result<JsonNode>(JsonNode());
   for (const char* key : {"_indices_data_files", "_indices_files"}) {
@@ -188,37 +45,138 @@ bool has_indices(Files& files, const std::string& path) {
   return false;
 }
 
+// The child that reads the table, and what it says.
+class ColumnStream final : public ByteStream {
+ public:
+  ColumnStream(pid_t child, int pipe, std::string path)
+      : child_(child), pipe_(pipe), path_(std::move(path)) {}
+  ~ColumnStream() override {
+    ::close(pipe_);
+    ::kill(child_, SIGKILL);
+    ::waitpid(child_, nullptr, 0);
+  }
+  ColumnStream(const ColumnStream&) = delete;
+  ColumnStream& operator=(const ColumnStream&) = delete;
+
+  // The first frame.
+  Status opened() {
+    const auto kind = next_frame();
+    if (!kind) return kind.error();
+    return *kind == ColumnFrame::opened ? Status() : died();
+  }
+
+  Result<std::size_t> read(std::span<char> buffer) override {
+    while (left_ == 0) {
+      if (ended_) return std::size_t{0};
+      const auto kind = next_frame();
+      if (!kind) return kind.error();
+      ended_ = *kind == ColumnFrame::end;
+    }
+    const std::size_t n = std::min(buffer.size(), left_);
+    if (Status got = receive(buffer.first(n)); !got) return got.error();
+    left_ -= n;
+    return n;
+  }
+
+ private:
+  Error died() const {
+    return make_error(Errc::corrupt, "reading " + path_ + ": its reader (muster-columns) died");
+  }
+
+  Status receive(std::span<char> buffer) {
+    while (!buffer.empty()) {
+      const ssize_t n = ::read(pipe_, buffer.data(), buffer.size());
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0) return died();
+      buffer = buffer.subspan(static_cast<std::size_t>(n));
+    }
+    return {};
+  }
+
+  // A refusal is an Error; of rows, `left_` says how many bytes follow.
+  Result<ColumnFrame> next_frame() {
+    std::array<char, kFrameHeadBytes> head{};
+    if (Status got = receive(head); !got) return got.error();
+    const auto kind = static_cast<ColumnFrame>(head[0]);
+    const std::size_t bytes = frame_bytes({head.data(), head.size()});
+    if (bytes > kFrameBytes) return died();
+    if (kind == ColumnFrame::rows) {
+      left_ = bytes;
+      return kind;
+    }
+    std::string text(bytes, '\0');
+    if (Status got = receive(text); !got) return got.error();
+    if (kind == ColumnFrame::unsupported) return make_error(Errc::unsupported, text);
+    if (kind == ColumnFrame::corrupt) return make_error(Errc::corrupt, text);
+    return kind;
+  }
+
+  pid_t child_;
+  int pipe_;
+  std::string path_;
+  std::size_t left_ = 0;
+  bool ended_ = false;
+};
+
+// Starts the program with its standard output in a pipe; -1 where it could not be.
+pid_t start(const std::string& program, const std::string& path, const std::string& field,
+            int output) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  // Signals that we block or ignore are its own again: it dies with its pipe.
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t none, pipe;
+  sigemptyset(&none);
+  sigemptyset(&pipe);
+  sigaddset(&pipe, SIGPIPE);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &pipe);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  std::string words[] = {program, path, field};
+  char* argv[] = {words[0].data(), words[1].data(), words[2].data(), nullptr};
+  pid_t child = -1;
+  const int failed = posix_spawn(&child, program.c_str(), &actions, &attributes, argv, environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  return failed == 0 ? child : -1;
+}
+
 }  // namespace
+
+bool looks_like_columns(std::string_view head) {
+  return head.starts_with("PAR1") || head.starts_with("ARROW1") ||
+         head.starts_with("\xFF\xFF\xFF\xFF");
+}
 
 Result<std::unique_ptr<ByteStream>> open_columns(Files& files, const std::string& path,
                                                  const std::string& field) {
-  auto stream = files.open(path);
-  if (!stream) return stream.error();
-  std::string head(8, '\0');
-  const auto n = (*stream)->read(head);
-  if (!n) return n.error();
+  const std::string program = columns_program();
+  if (program.empty()) {
+    return make_error(
+        Errc::unsupported,
+        "this is a table of Parquet or Arrow, and the program that reads them was not "
+        "built: cmake -DMUSTER_ARROW=DIR takes the folder of the pyarrow wheel");
+  }
   if (has_indices(files, path)) {
     return make_error(
         Errc::unsupported,
         "state.json says that the rows are chosen by indices: flatten_indices() first");
   }
-  try {
-    Table table;
-    if (const auto status = open_table(path, head, table); !status.ok()) {
-      return arrow_error(path, status);
-    }
-    auto places = wanted_columns(*table.schema, field);
-    if (!places) return places.error();
-    if (table.parquet) {
-      const auto status =
-          parquet_batches(*table.parquet, *table.schema, *places).Value(&table.batches);
-      if (!status.ok()) return arrow_error(path, status);
-    }
-    return std::unique_ptr<ByteStream>(
-        new ColumnStream(std::move(table), std::move(*places), path));
-  } catch (const std::exception& e) {
-    return make_error(Errc::corrupt, "reading " + path + ": " + e.what());
+  int ends[2] = {-1, -1};
+  if (::pipe2(ends, O_CLOEXEC) != 0) return errno_error("opening a pipe", errno);
+  const pid_t child = start(program, path, field, ends[1]);
+  ::close(ends[1]);
+  if (child < 0) {
+    ::close(ends[0]);
+    return make_error(Errc::unavailable, program + " could not be started");
   }
+  auto stream = std::make_unique<ColumnStream>(child, ends[0], path);
+  if (Status opened = stream->opened(); !opened) return opened.error();
+  return std::unique_ptr<ByteStream>(std::move(stream));
 }
 
 }  // namespace muster

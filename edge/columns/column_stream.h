@@ -8,8 +8,10 @@
 #include "edge/os/files.h"
 
 // Tables of columns (Parquet; Arrow's file and stream formats, as Hugging Face's caches have them)
-// through Apache Arrow C++, where the program was built with it: -DMUSTER_ARROW=DIR, a folder with
-// include/arrow and libarrow.so, such as the one of the pyarrow wheel.
+// through Apache Arrow C++, where it was there at build time: -DMUSTER_ARROW=DIR, a folder with
+// include/arrow and libarrow.so, such as the one of the pyarrow wheel. A program of its own reads
+// them, muster-columns, which lies beside this one or is named by $MUSTER_COLUMNS (table_rows.h says
+// why).
 
 namespace muster {
 
@@ -27,7 +29,8 @@ bool looks_like_columns(std::string_view head);
 // table that is). Errc::corrupt from read() where the table is damaged, or a stream has no end
 // mark, after all rows before that place.
 //
-// Memory: a batch of rows (Parquet: 1024 of them, in buffered streams; Arrow: as it was written).
+// Memory, of the other program: a batch of rows (Parquet: 1024 of them, in buffered streams; Arrow:
+// as it was written).
 Result<std::unique_ptr<ByteStream>> open_columns(Files& files, const std::string& path,
                                                  const std::string& field);
 

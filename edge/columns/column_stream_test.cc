@@ -23,6 +23,45 @@ TEST(Columns, AreKnownByTheirFirstBytes) {
   EXPECT_FALSE(looks_like_columns(""));
 }
 
+TEST(Columns, WithoutTheirProgramTheMissingOptionIsNamed) {
+  unsetenv("MUSTER_COLUMNS");
+  const auto stream = open_columns(real_files(), "x.parquet", "");
+  ASSERT_FALSE(stream);
+  EXPECT_EQ(stream.error().code, Errc::unsupported);
+  EXPECT_NE(stream.error().context.find("-DMUSTER_ARROW"), std::string::npos);
+}
+
+// Programs that are not what they should be, or die.
+TEST(Columns, AReaderThatDiesIsDamage) {
+  const TemporaryFolder place;
+  const auto answer = [&place](const std::string& script) {
+    const std::string program = place.write("reader", "#!/bin/sh\n" + script);
+    testing_support::run_shell("chmod +x " + testing_support::shell_word(program));
+    setenv("MUSTER_COLUMNS", program.c_str(), 1);
+    auto stream = open_columns(real_files(), "x.parquet", "");
+    std::string all = stream ? "" : std::string(errc_name(stream.error().code));
+    std::string piece(100, '\0');
+    while (stream) {
+      const auto n = (*stream)->read(piece);
+      if (!n) return all + std::string(errc_name(n.error().code));
+      if (*n == 0) return all + "|";
+      all += piece.substr(0, *n);
+    }
+    return all;
+  };
+  EXPECT_EQ(answer("exit 0"), "corrupt");
+  EXPECT_EQ(answer("kill -9 $$"), "corrupt");
+  EXPECT_EQ(answer("echo some other program"), "corrupt");
+  EXPECT_EQ(answer("printf 'r\\1\\0\\0\\0x'"), "corrupt");
+  EXPECT_EQ(answer("printf 'u\\3\\0\\0\\0why'"), "unsupported");
+  EXPECT_EQ(answer("printf 'o\\0\\0\\0\\0r\\3\\0\\0\\0{}\\n'"), "{}\ncorrupt");
+  EXPECT_EQ(answer("printf 'o\\0\\0\\0\\0r\\5\\0\\0\\0{}\\n'"), "corrupt");
+  EXPECT_EQ(answer("printf 'o\\0\\0\\0\\0r\\3\\0\\0\\0{}\\ne\\0\\0\\0\\0'"), "{}\n|");
+  setenv("MUSTER_COLUMNS", (place.path() + "/none").c_str(), 1);
+  EXPECT_EQ(open_columns(real_files(), "x.parquet", "").error().code, Errc::unavailable);
+  unsetenv("MUSTER_COLUMNS");
+}
+
 #ifdef MUSTER_HAS_ARROW
 
 // Tables that pyarrow writes; MUSTER_PYARROW names a Python that has it.
@@ -37,6 +76,7 @@ class ColumnStreamOf : public ::testing::Test {
                                     "/edge/columns/write_tables.py") +
         " " + testing_support::shell_word(place_.path()));
     ASSERT_EQ(run.status, 0) << run.output;
+    setenv("MUSTER_COLUMNS", MUSTER_BINARY_DIR "/cmd/muster-columns", 1);
   }
   // All lines, or the error.
   std::string read(const std::string& name, const std::string& field = "") {
@@ -76,7 +116,7 @@ TEST_F(ColumnStreamOf, DamagedTablesAreToldSo) {
   EXPECT_EQ(read("no_end.arrow"), kTexts + "corrupt");
   // A stream that is cut or flipped somewhere: an error or other rows, no crash.
   const std::string whole = file_text(place_.path() + "/stream.arrow");
-  for (std::size_t i = 0; i < whole.size(); i += 3) {
+  for (std::size_t i = 0; i < whole.size(); i += 19) {
     place_.write("cut.arrow", whole.substr(0, i));
     read("cut.arrow");
     std::string flipped = whole;
@@ -109,15 +149,6 @@ TEST_F(ColumnStreamOf, RowsOfManyBatchesInOrder) {
   for (int i = 0; i < 5000; ++i) all += "{\"text\":\"row " + std::to_string(i) + "\"}\n";
   EXPECT_EQ(read("many.parquet"), all);
   EXPECT_EQ(read("many.arrow"), all);
-}
-
-#else
-
-TEST(Columns, WithoutArrowTheMissingOptionIsNamed) {
-  const auto stream = open_columns(real_files(), "x.parquet", "");
-  ASSERT_FALSE(stream);
-  EXPECT_EQ(stream.error().code, Errc::unsupported);
-  EXPECT_NE(stream.error().context.find("-DMUSTER_ARROW"), std::string::npos);
 }
 
 #endif

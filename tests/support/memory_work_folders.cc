@@ -152,6 +152,11 @@ Result<std::unique_ptr<WorkFolder>> MemoryWorkFolders::take(const std::string& p
   return std::unique_ptr<WorkFolder>(new MemoryWorkFolder(*this, path));
 }
 
+void MemoryWorkFolders::replace(const std::string& folder, const std::string& name,
+                                const std::string& bytes) {
+  folders_.at(folder)->files.at(name)->bytes = bytes;
+}
+
 std::string MemoryWorkFolders::text(const std::string& folder, const std::string& name) const {
   const auto at = folders_.find(folder);
   if (at == folders_.end()) return "";

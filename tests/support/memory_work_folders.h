@@ -37,6 +37,8 @@ class MemoryWorkFolders final : public WorkFolders {
   Result<std::unique_ptr<WorkFolder>> make(const std::string& path) override;
   Result<std::unique_ptr<WorkFolder>> take(const std::string& path) override;
 
+  // What a disk that lied has of a file.
+  void replace(const std::string& folder, const std::string& name, const std::string& bytes);
   // The bytes of a file in a folder; empty where there is none.
   std::string text(const std::string& folder, const std::string& name) const;
 
