@@ -98,11 +98,12 @@ class TableJudge {
       trials_.push_back({{}, spread_of(units_.units, {})});
       return same_steps(false, false);
     }
-    ask_for_more(
-        "the files differ in bytes, and neither a block size nor the type of the ids is named",
-        "Name the settings of the run beside the table (block=2048 dtype=int32 micro_batch=1 "
-        "grad_accum=8).",
-        units_.rows.front()->seen.source, report_);
+    const bool block = values_.get(PlanRole::block_tokens).has_value();
+    ask_for_more(block ? "the files differ in bytes, and the type of the ids is not named"
+                       : "the files differ in bytes, and no block size is named",
+                 "Name the settings of the run beside the table (block=2048 dtype=int32 "
+                 "micro_batch=1 grad_accum=8).",
+                 units_.rows.front()->seen.source, report_);
   }
 
   void same_steps(bool capped, bool ended) {

@@ -409,7 +409,7 @@ const Row kTables[] = {
      "config:batch_size",
      "dropped"},
     // ---- not told
-    {"bytes_alone", {bytes({800, 801})}, kAsk, kInfo, kLow, "", "neither a block size"},
+    {"bytes_alone", {bytes({800, 801})}, kAsk, kInfo, kLow, "", "no block size"},
     {"model_dtype_is_not_that_of_ids",
      {"block=2048 dtype=bfloat16 micro_batch=1", "rank bytes\n0 8192\n1 16384\n"},
      kAsk,
