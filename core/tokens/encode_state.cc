@@ -76,7 +76,7 @@ Status EncodeState::encode(std::string_view utf8, std::span<const ByteRange> pla
   std::size_t at = 0;
   for (const auto& match : matches) {
     raw_stretch(utf8, {at, match.begin}, plain);
-    put(&match.id, 1);
+    put_one(match.id);
     if (starts != nullptr) starts->push_back(match.begin);
     at = match.end;
   }
@@ -122,7 +122,7 @@ void EncodeState::normalized_stretch(std::string_view text, const Origin& origin
   };
   for (const auto& match : matches) {
     ordinary(match.begin);
-    put(&match.id, 1);
+    put_one(match.id);
     if (starts_ != nullptr) starts_->push_back(origin.begin + back(origin.changed, match.begin));
     at = match.end;
   }
@@ -146,42 +146,27 @@ void EncodeState::pieces(std::string_view text) {
   }
 }
 
-// In batches: the keys of all pieces, so that the lines of the cache are on their way; then what is
-// in the cache; then what is not, side by side; then all ids in order.
+// In batches. What is in the cache is written down at once, in rows whose keys are made first, so
+// that the lines of the cache are on their way. What is not leaves a gap, and all gaps are filled
+// together.
 void EncodeState::chunk(std::string_view text, std::size_t at, std::size_t count) {
   for (std::size_t from = 0; from < count;) {
-    const std::size_t some = std::min(kBatch, count - from);
-    const std::span<Probe> probes(probes_.data(), some);
-    for (Probe& probe : probes) {
-      const std::size_t end = ends_[from++];
-      probe.piece = text.substr(at, end - at);
-      aim(probe, text.size() - at);
-      at = end;
+    if (held_ + kBatch * PieceCache::kLongIds > ids_.size()) flush();
+    missing_ = 0;
+    const std::size_t end = std::min(from + kBatch, count);
+    while (from < end) {
+      const std::size_t row = std::min(kRow, end - from);
+      std::array<Probe, kRow> probes;
+      for (std::size_t i = 0; i < row; ++i) {
+        probes[i].piece = text.substr(at, ends_[from + i] - at);
+        aim(probes[i], text.size() - at);
+        at = ends_[from + i];
+      }
+      for (std::size_t i = 0; i < row; ++i) put_cached(probes[i]);
+      from += row;
     }
-    missing_.clear();
-    fresh_.clear();
-    for (Probe& probe : probes) {
-      if (cached(probe)) continue;
-      missing_.push_back(&probe);
-      if (probe.piece.size() <= PieceCache::kShortBytes) model_.whole_pieces.prefetch(probe.key);
-    }
-    if (!missing_.empty()) find_missing();
-    for (const Probe& probe : probes) put_found(probe);
-    // Not before, because ids of others may lie where it is put.
-    for (const Probe* probe : fresh_) remember(*probe);
+    if (missing_ > 0) fill_gaps();
   }
-}
-
-void EncodeState::put_found(const Probe& probe) {
-  constexpr std::size_t kFew = PieceCache::kShortIds;
-  if (probe.count > kFew) return put(probe.ids, probe.count);
-  if (held_ + kFew > ids_.size()) flush();
-  std::array<std::uint64_t, kFew / 2> words;
-  std::memcpy(words.data(), probe.ids, sizeof words);
-  constexpr std::uint64_t kTwoMasks = PieceCache::kIdMask * ((std::uint64_t{1} << 32) + 1);
-  for (std::uint64_t& two : words) two &= kTwoMasks;
-  std::memcpy(ids_.data() + held_, words.data(), sizeof words);
-  held_ += probe.count;
 }
 
 void EncodeState::aim(Probe& probe, std::size_t readable) const {
@@ -197,18 +182,57 @@ void EncodeState::aim(Probe& probe, std::size_t readable) const {
   }
 }
 
-bool EncodeState::cached(Probe& probe) const {
+// The ids of a piece that is in the cache; the others are noted.
+void EncodeState::put_cached(const Probe& probe) {
   const std::size_t size = probe.piece.size();
-  const std::uint32_t* ids = nullptr;
   if (size <= PieceCache::kShortBytes) {
-    ids = cache_.find(probe.key, probe.place);
+    const std::uint32_t* const ids = cache_.find(probe.key, probe.place);
+    if (ids != nullptr) return put_few<PieceCache::kShortIds>(ids);
+    model_.whole_pieces.prefetch(probe.key);
   } else if (size <= PieceCache::kLongBytes) {
-    ids = cache_.find(probe.long_key, probe.place);
+    const std::uint32_t* const ids = cache_.find(probe.long_key, probe.place);
+    if (ids != nullptr) return put_few<PieceCache::kLongIds>(ids);
   }
-  if (ids == nullptr) return false;
-  probe.ids = ids;
-  probe.count = PieceCache::count_of(*ids);
-  return true;
+  gaps_[missing_].probe = probe;
+  gaps_[missing_++].place = held_;
+}
+
+// All words of an entry, of which its count are kept.
+template <std::size_t kWords>
+void EncodeState::put_few(const std::uint32_t* ids) {
+  std::array<std::uint64_t, kWords / 2> words;
+  std::memcpy(words.data(), ids, sizeof words);
+  constexpr std::uint64_t kTwoMasks = PieceCache::kIdMask * ((std::uint64_t{1} << 32) + 1);
+  for (std::uint64_t& two : words) two &= kTwoMasks;
+  std::memcpy(ids_.data() + held_, words.data(), sizeof words);
+  held_ += PieceCache::count_of(*ids);
+}
+
+void EncodeState::fill_gaps() {
+  const std::span<Gap> gaps(gaps_.data(), missing_);
+  find_missing(gaps);
+  std::size_t total = held_;
+  for (const Gap& gap : gaps) total += gap.count;
+  const std::size_t before = out_->size();
+  out_->resize(before + total);
+  std::int32_t* to = out_->data() + before;
+  const auto copy = [&to](const std::uint32_t* ids, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      *to++ = static_cast<std::int32_t>(ids[i] & PieceCache::kIdMask);
+    }
+  };
+  std::size_t at = 0;
+  for (const Gap& gap : gaps) {
+    copy(ids_.data() + at, gap.place - at);
+    copy(gap.ids, gap.count);
+    at = gap.place;
+  }
+  copy(ids_.data() + at, held_ - at);
+  held_ = 0;
+  // Not before, because ids of others may lie where it is put.
+  for (const Gap& gap : gaps) {
+    if (gap.fresh) remember(gap);
+  }
 }
 
 // The id of a piece that is one, as far as that can be told without merging.
@@ -218,61 +242,54 @@ std::uint32_t EncodeState::whole_id(const Probe& probe) const {
   return model_.vocabulary.find(probe.piece);
 }
 
-// Whether a short piece of many ids is in the table of the long ones.
-bool EncodeState::cached_as_long(Probe& probe) const {
-  if (probe.piece.size() > PieceCache::kShortBytes) return false;
-  const auto key = PieceCache::long_key(probe.piece);
-  probe.ids = cache_.find(key, PieceCache::place_of(key));
-  if (probe.ids == nullptr) return false;
-  probe.count = PieceCache::count_of(*probe.ids);
-  return true;
-}
-
-void EncodeState::find_missing() {
+// Without what is in the cache: what is one id, then what only merging tells, side by side.
+void EncodeState::find_missing(std::span<Gap> gaps) {
   merger_.clear();
-  merging_.clear();
-  for (std::size_t i = 0; i < missing_.size(); ++i) {
-    Probe& probe = *missing_[i];
-    const std::uint32_t id = whole_id(probe);
-    if (id != Vocabulary::kNone) {
-      whole_[i] = {id};
-      probe.ids = whole_[i].data();
-      probe.count = 1;
-      fresh_.push_back(&probe);
-    } else if (!cached_as_long(probe)) {
-      merger_.add(probe.piece);
-      merging_.push_back(&probe);
-      fresh_.push_back(&probe);
+  for (Gap& gap : gaps) {
+    gap.fresh = true;
+    gap.whole = whole_id(gap.probe);
+    if (gap.whole != Vocabulary::kNone) {
+      gap.ids = &gap.whole;
+      gap.count = 1;
+      continue;
     }
+    // A short piece of many ids is in the table of the long ones.
+    if (gap.probe.piece.size() <= PieceCache::kShortBytes) {
+      const auto key = PieceCache::long_key(gap.probe.piece);
+      gap.ids = cache_.find(key, PieceCache::place_of(key));
+      if (gap.ids != nullptr) {
+        gap.count = PieceCache::count_of(*gap.ids);
+        gap.fresh = false;
+        continue;
+      }
+    }
+    gap.ids = nullptr;
+    gap.count = merger_.add(gap.probe.piece);
   }
   merger_.run();
-  for (std::size_t i = 0; i < merging_.size(); ++i) {
-    const Merger::Ids ids = merger_.ids(i);
-    merging_[i]->ids = ids.data;
-    merging_[i]->count = static_cast<std::uint32_t>(ids.count);
+  for (Gap& gap : gaps) {
+    if (gap.ids != nullptr) continue;
+    const Merger::Ids ids = merger_.ids(gap.count);
+    gap.ids = ids.data;
+    gap.count = ids.count;
   }
 }
 
-void EncodeState::remember(const Probe& probe) {
+void EncodeState::remember(const Gap& gap) {
+  const Probe& probe = gap.probe;
   const std::size_t size = probe.piece.size();
-  if (size <= PieceCache::kShortBytes && probe.count <= PieceCache::kShortIds) {
-    cache_.insert(probe.key, probe.place, probe.ids, probe.count);
-  } else if (size <= PieceCache::kLongBytes && probe.count <= PieceCache::kLongIds) {
+  if (size <= PieceCache::kShortBytes && gap.count <= PieceCache::kShortIds) {
+    cache_.insert(probe.key, probe.place, gap.ids, gap.count);
+  } else if (size <= PieceCache::kLongBytes && gap.count <= PieceCache::kLongIds) {
     const auto key =
         size > PieceCache::kShortBytes ? probe.long_key : PieceCache::long_key(probe.piece);
-    cache_.insert(key, PieceCache::place_of(key), probe.ids, probe.count);
+    cache_.insert(key, PieceCache::place_of(key), gap.ids, gap.count);
   }
 }
 
-void EncodeState::put(const std::uint32_t* ids, std::size_t count) {
-  while (count > 0) {
-    if (held_ == ids_.size()) flush();
-    const std::size_t some = std::min(count, ids_.size() - held_);
-    for (std::size_t i = 0; i < some; ++i) ids_[held_ + i] = ids[i] & PieceCache::kIdMask;
-    held_ += some;
-    ids += some;
-    count -= some;
-  }
+void EncodeState::put_one(std::uint32_t id) {
+  if (held_ == ids_.size()) flush();
+  ids_[held_++] = id;
 }
 
 void EncodeState::flush() {

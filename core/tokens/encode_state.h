@@ -42,10 +42,15 @@ class EncodeState {
       PieceCache::LongKey long_key;  // of one that is longer, but not too long
     };
     std::uint32_t place;  // in the table of its key
-    std::uint32_t count;
-    // In the cache, in the merger or in `whole_`; at least four words may be read. A count in the
-    // top byte of the first one is not of the id.
-    const std::uint32_t* ids;
+  };
+  // One that is not in the cache, and where its ids belong among those that are held.
+  struct Gap {
+    Probe probe;
+    std::size_t place;
+    const std::uint32_t* ids;  // a count in the top byte of the first one is not of the id
+    std::size_t count;
+    std::uint32_t whole;  // its id, where it is one
+    bool fresh;           // the cache should have it
   };
 
   void raw_stretch(std::string_view utf8, ByteRange range, std::span<const ByteRange> plain);
@@ -54,13 +59,14 @@ class EncodeState {
   void pieces(std::string_view text);
   void chunk(std::string_view text, std::size_t at, std::size_t count);
   void aim(Probe& probe, std::size_t readable) const;
-  bool cached(Probe& probe) const;
+  void put_cached(const Probe& probe);
+  template <std::size_t kWords>
+  void put_few(const std::uint32_t* ids);
+  void fill_gaps();
+  void find_missing(std::span<Gap> gaps);
   std::uint32_t whole_id(const Probe& probe) const;
-  bool cached_as_long(Probe& probe) const;
-  void find_missing();
-  void put_found(const Probe& probe);
-  void remember(const Probe& probe);
-  void put(const std::uint32_t* ids, std::size_t count);
+  void remember(const Gap& gap);
+  void put_one(std::uint32_t id);
   void flush();
   void tell_starts(std::size_t from, std::size_t at, const Origin& origin);
 
@@ -70,10 +76,9 @@ class EncodeState {
   PieceSplitter splitter_;
 
   std::array<std::uint32_t, PieceSplitter::kMost> ends_;
-  static constexpr std::size_t kBatch = 256;
-  std::array<Probe, kBatch> probes_;
-  std::vector<Probe*> missing_, merging_, fresh_;
-  std::array<std::array<std::uint32_t, PieceCache::kShortIds>, kBatch> whole_;
+  static constexpr std::size_t kRow = 64, kBatch = 256;
+  std::array<Gap, kBatch> gaps_;
+  std::size_t missing_ = 0;  // of gaps_
   std::array<std::uint32_t, 4096> ids_;
   std::size_t held_ = 0;  // of ids_
 

@@ -70,7 +70,7 @@ class PieceCache {
     // Both are looked at before anything is decided: which of the two it is nobody can guess.
     const bool first = same(pair.entries[0].key, key), second = same(pair.entries[1].key, key);
     const std::uint32_t* const ids = first ? pair.entries[0].ids : pair.entries[1].ids;
-    return first | second ? ids : nullptr;
+    return (first | second) ? ids : nullptr;
   }
   void insert(const ShortKey& key, std::size_t place, const std::uint32_t* ids, std::size_t count) {
     ShortPair& pair = short_[place];

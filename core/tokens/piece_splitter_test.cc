@@ -136,7 +136,7 @@ const char* const kParts[] = {
 TEST(Split, HasOneAnswerInTextsByChance) {
   std::mt19937 chance(7);
   std::uniform_int_distribution<std::size_t> part(0, std::size(kParts) - 1), size(1, 200);
-  for (int round = 0; round < 3000; ++round) {
+  for (std::size_t round = 0; round < 3000; ++round) {
     std::string text(round % 70, 'x');  // moves all borders over the 64 places of a word
     for (std::size_t i = size(chance); i > 0; --i) text += kParts[part(chance)];
     expect_one(text);
