@@ -58,7 +58,7 @@ std::string states_of(const storage::DataAnswer& answer) {
 }
 
 TEST(BenchData, CountsWhatIsThere) {
-  for (const std::size_t threads : {1, 3}) {
+  for (const std::size_t threads : {std::size_t{1}, std::size_t{3}}) {
     const auto data = make_data();
     data->request.text.threads = threads;
     const auto answer = bench_data(data->request, bytes_as_tokens(), real_files(),

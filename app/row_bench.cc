@@ -107,7 +107,7 @@ std::optional<RowResult> RowBench::prepare_cold() {
   }
   if (left <= kFewPages) return {};
   return not_measured(kCold, fmt::format("{} of the file stayed in the page cache: another "
-                                         "program holds it, or it is not written out yet",
+                                         "program holds it",
                                          percent(left)));
 }
 

@@ -44,7 +44,13 @@ std::string wrong_verb(const std::vector<std::string>& words,
     known.emplace_back("help");
     return no_verb(first, known);
   }
-  if (words.size() == 1) return fmt::format("{} alone is no verb: muster {}", first, longer[0]);
+  if (words.size() == 1) {
+    std::string all;
+    for (const std::string_view name : longer) {
+      all += fmt::format("{}muster {}", all.empty() ? "" : " or ", name);
+    }
+    return fmt::format("{} alone is no verb: {}", first, all);
+  }
   if (words[1].starts_with('-')) return "";
   const std::string both = first + " " + words[1];
   if (std::find(longer.begin(), longer.end(), both) != longer.end()) return "";

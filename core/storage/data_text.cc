@@ -30,7 +30,7 @@ std::string arm_text(const DataArm& arm) {
 }
 
 std::string headroom_text(std::optional<double> headroom) {
-  return headroom ? fmt::format("{:.3g} times", *headroom) : std::string("an unknown multiple");
+  return headroom ? times_text(*headroom) : std::string("an unknown multiple");
 }
 
 std::string limit_text(DataPath path, const PathVerdict& verdict) {

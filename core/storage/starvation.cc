@@ -10,12 +10,6 @@ namespace {
 
 constexpr double kRepeats = 0.1;  // two runs of one row differ by so much
 
-std::string times_text(double headroom) {
-  if (headroom >= 100) return fmt::format("{:.0f} times", headroom);
-  return headroom >= 10 ? fmt::format("{:.1f} times", headroom)
-                        : fmt::format("{:.2f} times", headroom);
-}
-
 std::string rate_text(double bytes_per_second) {
   return size_text(bytes_per_second) + "/s";
 }
@@ -115,6 +109,13 @@ std::string cache_text(const Supply& supply) {
     out += fmt::format("; a larger one is read at {} in every epoch", rate_text(*supply.cold));
   }
   return out;
+}
+
+std::string times_text(double headroom) {
+  if (headroom >= 100) return fmt::format("{:.0f} times", headroom);
+  if (headroom < 0.1) return fmt::format("{:.2g} times", headroom);
+  return headroom >= 10 ? fmt::format("{:.1f} times", headroom)
+                        : fmt::format("{:.2f} times", headroom);
 }
 
 std::string size_text(double bytes) {

@@ -65,5 +65,7 @@ std::string cache_text(const Supply& supply);
 
 // "1.05 MB", "4.04 GB", "23.5 TB": decimal, three digits.
 std::string size_text(double bytes);
+// "0.85 times", "12.3 times", "6246 times".
+std::string times_text(double headroom);
 
 }  // namespace muster::storage

@@ -114,6 +114,13 @@ TEST(Starvation, Words) {
             "a dataset up to 2.00 GB stays in memory after its first epoch");
 }
 
+TEST(Starvation, Times) {
+  EXPECT_EQ(times_text(0.0012), "0.0012 times");
+  EXPECT_EQ(times_text(0.853), "0.85 times");
+  EXPECT_EQ(times_text(12.34), "12.3 times");
+  EXPECT_EQ(times_text(6246.2), "6246 times");
+}
+
 TEST(Starvation, Sizes) {
   struct Row {
     double bytes;

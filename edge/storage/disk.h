@@ -32,7 +32,8 @@ class ReadTarget {
   // The share of the file's first `bytes` in the page cache, 0 to 1. Errc::permission where the
   // kernel does not tell this user: it would call everything resident.
   virtual Result<double> residency(std::uint64_t bytes) = 0;
-  // Asks the kernel to let the file's pages go; residency() proves whether it did.
+  // Has the kernel write out what of the file it still keeps, and asks it to let the pages go;
+  // residency() proves whether it did.
   virtual Status drop_cache() = 0;
 };
 

@@ -95,7 +95,7 @@ TEST(BenchData, StepsThatNothingFeeds) {
   const auto run =
       in(folder, "$M bench data in.jsonl --pack pack --tokenizer $T --step 0.000000001");
   EXPECT_EQ(run.status, 1) << run.output;
-  EXPECT_NE(run.output.find("wait for the tokenizer, not for storage"), std::string::npos)
+  EXPECT_NE(run.output.find("lets the steps wait for the tokenizer,"), std::string::npos)
       << run.output;
 }
 

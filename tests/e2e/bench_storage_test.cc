@@ -34,7 +34,8 @@ TEST(BenchStorage, Usage) {
   const Row rows[] = {
       {"no path", "$M bench storage", 64, "name one folder or file"},
       {"two paths", "$M bench storage . .", 64, "name one folder or file"},
-      {"alone", "$M bench", 64, "bench alone is no verb: muster bench storage"},
+      {"alone", "$M bench", 64,
+       "bench alone is no verb: muster bench storage or muster bench data\n"},
       {"nowhere", "$M bench storage none", 65, "looking at none: No such file"},
       {"size", "$M bench storage . --size x", 64, "--size: such as 512M or 4G"},
       {"too small", "$M bench storage . --size 1M", 64, "1048576 bytes are too few"},
