@@ -10,8 +10,8 @@
 // Tables of columns (Parquet; Arrow's file and stream formats, as Hugging Face's caches have them)
 // through Apache Arrow C++, where it was there at build time: -DMUSTER_ARROW=DIR, a folder with
 // include/arrow and libarrow.so, such as the one of the pyarrow wheel. A program of its own reads
-// them, muster-columns, which lies beside this one or is named by $MUSTER_COLUMNS (table_rows.h says
-// why).
+// them, muster-columns, which lies beside this one or is named by $MUSTER_COLUMNS (table_rows.h
+// says why).
 
 namespace muster {
 
