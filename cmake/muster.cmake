@@ -46,7 +46,9 @@ if(MUSTER_FUZZ)
   target_compile_options(muster_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 if(CMAKE_BUILD_TYPE STREQUAL "Debug")
-  target_compile_definitions(muster_flags INTERFACE _GLIBCXX_ASSERTIONS)
+  # simdjson's classes have members of their own where its checks are on, which it decides by the
+  # optimisation of each file: said here, they are the same in all (muster_busy).
+  target_compile_definitions(muster_flags INTERFACE _GLIBCXX_ASSERTIONS SIMDJSON_DEVELOPMENT_CHECKS=1)
 endif()
 
 if(MUSTER_TESTS)
