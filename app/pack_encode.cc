@@ -3,13 +3,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <bit>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "app/input_stream.h"
 #include "base/limits.h"
+#include "base/memory_bytes.h"
 #include "base/text.h"
 #include "core/records/jsonl_records.h"
 #include "core/tokens/tokenizer.h"
@@ -117,7 +117,6 @@ Result<EncodeTotal> encode_records(const EncodeRequest& request, const EncodeSin
 Result<EncodeTotal> encode_into(const EncodeRequest& request, const std::string& out,
                                 const std::function<void(const std::string&)>& complain,
                                 Files& files) {
-  static_assert(std::endian::native == std::endian::little, "the files are little-endian");
   auto new_ids = NewPath::begin(out, NewPath::Kind::file);
   if (!new_ids) return new_ids.error();
   auto new_counts = NewPath::begin(out + ".len", NewPath::Kind::file);
@@ -141,8 +140,7 @@ Result<EncodeTotal> encode_into(const EncodeRequest& request, const std::string&
   };
   const EncodeSinks sinks{[&](std::uint64_t, std::span<const std::int32_t> ids) {
                             const auto count = static_cast<std::uint32_t>(ids.size());
-                            ids_held.append(reinterpret_cast<const char*>(ids.data()),
-                                            ids.size_bytes());
+                            ids_held.append(memory_bytes(ids));
                             counts_held.append(reinterpret_cast<const char*>(&count), sizeof count);
                             return write(kReadBytes);
                           },

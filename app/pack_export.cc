@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
+#include "base/memory_bytes.h"
 #include "core/blocks/megatron_index.h"
 #include "core/blocks/npy_header.h"
 #include "edge/os/data_file.h"
@@ -16,11 +18,6 @@ namespace {
 
 constexpr std::uint64_t kChunkTokens = 1024 * 1024;
 constexpr std::uint64_t kMegatronSmall = 65'500;  // ids below it are u16 in its files
-
-template <typename T>
-std::string_view bytes_of(const std::vector<T>& values) {
-  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
-}
 
 Error stopped() {
   return make_error(Errc::unavailable, "stopped: nothing is left of what was written");
@@ -196,7 +193,7 @@ using Loss = std::vector<std::uint8_t>;
 
 Status store_ids(const Ids& ids, std::uint64_t from, std::uint64_t to, bool small, Output& out) {
   if (!small) {
-    return out.add(bytes_of(ids).substr(from * 4, (to - from) * 4));
+    return out.add(memory_bytes(std::span<const std::int32_t>(ids).subspan(from, to - from)));
   }
   for (std::uint64_t i = from; i < to; ++i) {
     if (ids[i] < 0 || static_cast<std::uint64_t>(ids[i]) >= kMegatronSmall) {
@@ -253,7 +250,7 @@ Status export_numpy(const OpenPack& pack, const std::string& path, const TokenPr
   const std::uint64_t step = chunk_blocks(pack);
   for (std::uint64_t at = 0; fine && at < manifest.blocks; at += step) {
     fine = pack.read_blocks(at, std::min(step, manifest.blocks - at), ids, loss);
-    if (fine) fine = file->output.add(bytes_of(ids));
+    if (fine) fine = file->output.add(memory_bytes(std::span<const std::int32_t>(ids)));
     if (fine && !progress(at * manifest.block_tokens, manifest.tokens())) fine = stopped();
   }
   return fine ? file->keep() : fine;
@@ -279,7 +276,7 @@ Status export_ranks(const OpenPack& pack, const blocks::StepPlan& plan, std::uin
         for (std::uint64_t i = 0; i < shape.micro_batch; ++i) {
           const std::uint64_t block = order.at(plan.position(s, rank, j, i));
           Status fine = pack.read_blocks(block, 1, ids, loss);
-          if (fine) fine = out->add(bytes_of(ids));
+          if (fine) fine = out->add(memory_bytes(std::span<const std::int32_t>(ids)));
           if (!fine) return fine;
           done += ids.size();
         }

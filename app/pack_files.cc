@@ -1,22 +1,15 @@
 #include "app/pack_files.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "base/check.h"
+#include "base/memory_bytes.h"
 
 namespace muster {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "files are written as memory lies");
-
 enum Place : std::size_t { kBlocks, kEnds, kLoss, kHashes, kErrors };
 constexpr std::size_t kReadBytes = 1024 * 1024;
-
-template <typename T>
-std::string_view bytes_of(std::span<const T> values) {
-  return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
-}
 
 }  // namespace
 
@@ -43,13 +36,13 @@ Status PackFiles::blocks(std::uint64_t, std::span<const std::int32_t> ids,
   for (std::size_t at = 0; hash_blocks_ && at < ids.size(); at += block_tokens_) {
     hashes_.push_back(blocks::hash_block(ids.subspan(at, block_tokens_)));
   }
-  if (Status done = append(kBlocks, bytes_of(ids)); !done) return done;
-  if (Status done = append(kLoss, bytes_of(loss)); !done) return done;
-  return append(kHashes, bytes_of(std::span<const std::uint64_t>(hashes_)));
+  if (Status done = append(kBlocks, memory_bytes(ids)); !done) return done;
+  if (Status done = append(kLoss, memory_bytes(loss)); !done) return done;
+  return append(kHashes, memory_bytes(std::span<const std::uint64_t>(hashes_)));
 }
 
 Status PackFiles::ends(std::span<const std::uint64_t> ends) {
-  return append(kEnds, bytes_of(ends));
+  return append(kEnds, memory_bytes(ends));
 }
 Status PackFiles::error_lines(std::string_view lines) {
   return append(kErrors, lines);

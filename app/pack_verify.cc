@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "app/open_pack.h"
+#include "base/memory_bytes.h"
 #include "core/blocks/block_hash.h"
 #include "core/blocks/block_order.h"
 #include "core/blocks/block_scan.h"
@@ -108,7 +109,7 @@ class Verifier {
       Status fine = files_.read_ends(at, ends);
       if (fine) fine = check.add(ends);
       if (!fine) return faults_.add(0, blocks::kDocEndsName, fine.error());
-      hash.add({reinterpret_cast<const char*>(ends.data()), ends.size() * 8});
+      hash.add(memory_bytes(std::span<const std::uint64_t>(ends)));
     }
     piece_tokens_ = check.piece_tokens();
     if (hash_text(hash.value()) != manifest_.doc_ends_hash) {

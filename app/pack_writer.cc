@@ -3,17 +3,10 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/memory_bytes.h"
 #include "core/blocks/loss_bits.h"
 
 namespace muster {
-namespace {
-
-template <typename T>
-std::string_view bytes_of(std::span<const T> values) {
-  return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
-}
-
-}  // namespace
 
 Status PackWriter::Growing::add(std::string_view more) {
   Status written = file->write_at(bytes, more);
@@ -58,23 +51,23 @@ Status PackWriter::blocks(std::uint64_t first_block, std::span<const std::int32_
     if (Status flushed = flush_group(); !flushed) return flushed;
   }
   trained_ += blocks::count_set(loss);
-  loss_hash_.add(bytes_of(loss));
-  if (Status added = loss_file_.add(bytes_of(loss)); !added) return added;
-  return blocks_file_.add(bytes_of(ids));
+  loss_hash_.add(memory_bytes(loss));
+  if (Status added = loss_file_.add(memory_bytes(loss)); !added) return added;
+  return blocks_file_.add(memory_bytes(ids));
 }
 
 Status PackWriter::flush_group() {
   if (group_.empty()) return {};
   groups_.push_back(blocks::hash_group(group_));
-  Status added = hashes_file_.add(bytes_of(std::span<const std::uint64_t>(group_)));
+  Status added = hashes_file_.add(memory_bytes(std::span<const std::uint64_t>(group_)));
   group_.clear();
   return added;
 }
 
 Status PackWriter::ends(std::span<const std::uint64_t> ends) {
   pieces_ += ends.size();
-  ends_hash_.add(bytes_of(ends));
-  return ends_file_.add(bytes_of(ends));
+  ends_hash_.add(memory_bytes(ends));
+  return ends_file_.add(memory_bytes(ends));
 }
 
 Result<blocks::PackManifest> PackWriter::finish(blocks::PackManifest manifest) {

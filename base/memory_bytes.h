@@ -1,0 +1,18 @@
+#pragma once
+
+#include <bit>
+#include <span>
+#include <string_view>
+
+namespace muster {
+
+// What is written and hashed as it lies in memory is little-endian on disk.
+static_assert(std::endian::native == std::endian::little, "files are written as memory lies");
+
+// The bytes of numbers, as they lie in memory; as long as `values` lives.
+template <typename T>
+std::string_view memory_bytes(std::span<const T> values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
+}
+
+}  // namespace muster
