@@ -16,7 +16,7 @@ struct ModelShape {
   std::string name;  // "qwen3-32b", or the model_type of the file
   std::uint64_t vocabulary = 0, hidden = 0, intermediate = 0, layers = 0;
   std::uint64_t heads = 0, kv_heads = 0, head_dim = 0;  // head_dim is not hidden / heads
-  bool tied = false;       // embedding and head are one matrix
+  bool tied = false;                                    // embedding and head are one matrix
   bool head_norms = true;  // a norm over each head of q and of k (Qwen3)
   bool qkv_bias = false;   // Qwen2
 

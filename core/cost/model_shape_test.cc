@@ -8,9 +8,9 @@ namespace {
 // As the published files have them.
 TEST(ModelShape, ParametersOfTheSixSizes) {
   const std::pair<const char*, std::uint64_t> kRows[] = {
-      {"qwen3-0.6b", 596'049'920},       {"Qwen3-1.7B", 1'720'574'976},
-      {"Qwen/Qwen3-4B", 4'022'468'096},  {"qwen3-8b", 8'190'735'360},
-      {"qwen3-14b", 14'768'307'200},     {"models/qwen3-32b", 32'762'123'264},
+      {"qwen3-0.6b", 596'049'920},      {"Qwen3-1.7B", 1'720'574'976},
+      {"Qwen/Qwen3-4B", 4'022'468'096}, {"qwen3-8b", 8'190'735'360},
+      {"qwen3-14b", 14'768'307'200},    {"models/qwen3-32b", 32'762'123'264},
   };
   for (const auto& [name, parameters] : kRows) {
     const ModelShape* model = find_model(name);
