@@ -51,8 +51,7 @@ std::string framed(std::string_view payload) {
 
 std::string begin_event(WallTime at) {
   std::string event(1, static_cast<char>(kWallTime));
-  put_number(event,
-             std::bit_cast<std::uint64_t>(duration_to_seconds(at.time_since_epoch())));
+  put_number(event, std::bit_cast<std::uint64_t>(duration_to_seconds(at.time_since_epoch())));
   return event;
 }
 

@@ -34,9 +34,8 @@ std::optional<double> StepReport::tokens_per_s() const {
 }
 
 std::string step_line(const StepReport& r) {
-  std::string line =
-      fmt::format("{} step {}/{} | loss {}", format_rfc3339(r.at), r.step, r.target_step,
-                  r.loss ? fmt::format("{:.4f}", *r.loss) : "nan");
+  std::string line = fmt::format("{} step {}/{} | loss {}", format_rfc3339(r.at), r.step,
+                                 r.target_step, r.loss ? fmt::format("{:.4f}", *r.loss) : "nan");
   line += fmt::format(" | norm {}", r.grad_norm ? fmt::format("{:.3f}", *r.grad_norm) : "nan");
   line += fmt::format(" | lr {:.2e}", r.learning_rate);
   if (const auto rate = r.tokens_per_s()) {
