@@ -31,6 +31,10 @@ class Exchange {
   virtual bool meet(const CallSignature& own, std::optional<MonoTime> until,
                     std::span<CallSignature> all) = 0;
 
+  // After members have met with different calls that nobody compares: waits until the failure or the
+  // deadline of the call. Returns false.
+  virtual bool stall() = 0;
+
   // full: `bytes` of each member. shard may stand at its own place in full.
   virtual bool gather(const std::byte* shard, std::byte* full, std::size_t bytes) = 0;
 
