@@ -247,7 +247,7 @@ Status OrderedCommunicator::barrier(Tag tag) {
 
 Result<std::unique_ptr<Communicator>> OrderedCommunicator::split(int colour,
                                                                  std::string_view name) {
-  Result<std::unique_ptr<Exchange>> part = make_error(Errc::unavailable, "not split");
+  Result<std::unique_ptr<Exchange>> part(nullptr);
   const Status done = wait(start(
       {.bytes = sizeof colour, .op = CollectiveOp::all_gather}, {Purpose::agreement, 0},
       [&](Exchange& exchange) {
@@ -260,9 +260,10 @@ Result<std::unique_ptr<Communicator>> OrderedCommunicator::split(int colour,
           if (colours[i] == colour) members.push_back(i);
         }
         part = exchange.split(members);
+        if (!part) exchange.fail({CollectiveFailure::Kind::aborted, {}, part.error().context});
         return part.has_value();
       }));
-  if (!done) return part || part.error().context == "not split" ? done.error() : part.error();
+  if (!done) return part ? done.error() : part.error();
   return std::unique_ptr<Communicator>(
       std::make_unique<OrderedCommunicator>(std::move(*part), options_, name));
 }
