@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "core/model/flight_record.h"
+#include "core/model/heartbeat.h"
 #include "train/comm/communicator.h"
 
 namespace muster::train {
