@@ -2,32 +2,15 @@
 
 #include <cmath>
 #include <cstring>
-#include <functional>
-#include <numeric>
 #include <thread>
 
-#include "base/text.h"
-#include "train/comm/join.h"
+#include "train/comm/rank_test_kit.h"
 
 namespace muster::train {
 namespace {
 
-using Ranks = std::vector<std::unique_ptr<Communicator>>;
 constexpr Tag kWeights = {Purpose::weights, 3};
 constexpr Tag kLoss = {Purpose::loss, 0};
-
-// Each rank does its part on a thread of its own.
-void on_all(Ranks& ranks, const std::function<void(Communicator&)>& part) {
-  std::vector<std::jthread> threads;
-  for (auto& rank : ranks) threads.emplace_back([&] { part(*rank); });
-}
-
-CommOptions patient(double seconds) {
-  CommOptions options;
-  options.deadline = seconds_to_duration(seconds);
-  options.save_deadline = options.deadline;
-  return options;
-}
 
 template <typename T>
 std::byte* bytes(std::vector<T>& values) {
