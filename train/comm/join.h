@@ -31,9 +31,9 @@ struct JoinRequest {
   int rank = 0, world = 1;
   // All ranks of one attempt of one run have the same and nobody else has: ranks of another run
   // that come to the same place are told so.
-  std::string token;
-  std::string master_address;     // over TCP: name or address of the host of rank 0
-  std::uint16_t master_port = 0;  // over TCP: rank 0 listens there
+  std::string token = {};
+  std::string master_address = {};  // over TCP: name or address of the host of rank 0
+  std::uint16_t master_port = 0;    // over TCP: rank 0 listens there
 };
 
 // All ranks are on one host: through memory that they share. It has no name in any file system, so
