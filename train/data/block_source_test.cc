@@ -34,7 +34,9 @@ bool counts(std::uint64_t block, std::uint64_t token) {
   return token >= kLength - block % kLength || (block == 15 && token == 0);
 }
 
-std::uint64_t labels_of_block(std::uint64_t block) { return block % kLength; }
+std::uint64_t labels_of_block(std::uint64_t block) {
+  return block % kLength;
+}
 
 std::string ids_of(std::uint64_t blocks) {
   std::vector<std::int32_t> ids;
@@ -146,7 +148,10 @@ TEST(PackBlocks, RefusesWhatIsNoPack) {
       {"a rank beyond the world", "other", "", {1, 1, 2, 2, 0}, Errc::invalid_input},
       {"nothing at once", "other", "", {1, 0, 0, 1, 0}, Errc::invalid_input},
       {"no accumulation", "other", "", {0, 1, 0, 1, 0}, Errc::invalid_input},
-      {"a product that overflows", "other", "", {1ull << 40, 1ull << 40, 0, 1, 0},
+      {"a product that overflows",
+       "other",
+       "",
+       {1ull << 40, 1ull << 40, 0, 1, 0},
        Errc::invalid_input},
       {"more than there is", "other", "", {5, 2, 0, 1, 0}, Errc::invalid_input},
   };

@@ -60,8 +60,7 @@ std::optional<std::uint64_t> PackBlocks::digest() const {
 
 // Blocks have a multiple of 8 tokens: their bits are whole bytes.
 Status PackBlocks::read_bits(std::uint64_t block) {
-  return loss_.read_at(block * bits_.size(),
-                       {reinterpret_cast<char*>(bits_.data()), bits_.size()});
+  return loss_.read_at(block * bits_.size(), {reinterpret_cast<char*>(bits_.data()), bits_.size()});
 }
 
 // All ranks read the bits of all blocks of a step, a byte for every eight tokens.
@@ -81,8 +80,8 @@ Result<std::uint64_t> PackBlocks::labels_of_step(const blocks::EpochBlocks& orde
 Status PackBlocks::read_block(std::uint64_t block, std::span<std::int32_t> ids,
                               std::span<std::uint8_t> counted) {
   const auto place = std::as_writable_bytes(ids);
-  Status done = ids_.read_at(block * place.size(),
-                             {reinterpret_cast<char*>(place.data()), place.size()});
+  Status done =
+      ids_.read_at(block * place.size(), {reinterpret_cast<char*>(place.data()), place.size()});
   if (done) done = read_bits(block);
   if (!done) return done;
   for (std::size_t t = 0; t < counted.size(); ++t) {

@@ -36,11 +36,10 @@ class RankFileBlocks final : public BlockSource {
     const blocks::BlockOrder order(blocks_, cut_.seed, epoch);
     for (std::uint64_t i = 0; i < blocks_of_step(); ++i) {
       const std::uint64_t block = order.at(step * blocks_of_step() + i);
-      const auto place = std::as_writable_bytes(
-          std::span(out.ids).subspan(i * block_tokens_, block_tokens_));
-      const Status done =
-          file_.read_at(block * block_tokens_ * 4,
-                        {reinterpret_cast<char*>(place.data()), place.size()});
+      const auto place =
+          std::as_writable_bytes(std::span(out.ids).subspan(i * block_tokens_, block_tokens_));
+      const Status done = file_.read_at(block * block_tokens_ * 4,
+                                        {reinterpret_cast<char*>(place.data()), place.size()});
       if (!done) return done;
     }
     return {};
@@ -68,14 +67,14 @@ Result<std::unique_ptr<BlockSource>> open_rank_file(const std::string& path,
   if (!file) return file.error();
   auto out = std::make_unique<RankFileBlocks>(std::move(*file), block_tokens, cut);
   if (out->blocks() > limits::kPackBlocks) {
-    return make_error(Errc::invalid_input, fmt::format("{}: more than {} blocks", path,
-                                                       limits::kPackBlocks));
+    return make_error(Errc::invalid_input,
+                      fmt::format("{}: more than {} blocks", path, limits::kPackBlocks));
   }
   if (out->steps() == 0) {
-    return make_error(Errc::invalid_input,
-                      fmt::format("{}: {} blocks of {} tokens are fewer than the {} of one step",
-                                  path, out->blocks(), block_tokens,
-                                  cut.accumulation * cut.micro_batch));
+    return make_error(
+        Errc::invalid_input,
+        fmt::format("{}: {} blocks of {} tokens are fewer than the {} of one step", path,
+                    out->blocks(), block_tokens, cut.accumulation * cut.micro_batch));
   }
   return std::unique_ptr<BlockSource>(std::move(out));
 }

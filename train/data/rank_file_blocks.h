@@ -15,7 +15,6 @@ namespace muster::train {
 //
 // Errc::invalid_input: a cut that is none, or a file without one whole step.
 Result<std::unique_ptr<BlockSource>> open_rank_file(const std::string& path,
-                                                    std::uint64_t block_tokens,
-                                                    const StepCut& cut);
+                                                    std::uint64_t block_tokens, const StepCut& cut);
 
 }  // namespace muster::train

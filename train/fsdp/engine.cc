@@ -202,9 +202,8 @@ Result<StepResult> Engine::end_step(const StepInput& input, StepObserver& observ
   const auto labels = static_cast<double>(input.labels), step = static_cast<double>(input.step);
   std::array<double, 4> sums{totals.loss_sum, static_cast<double>(totals.labels), labels, step};
   observer.enter(StepPhase::reduce_wait);
-  const Ticket ticket =
-      ranks_.world->all_reduce(reinterpret_cast<std::byte*>(sums.data()), sums.size(), Dtype::f64,
-                               {Purpose::loss, 0});
+  const Ticket ticket = ranks_.world->all_reduce(reinterpret_cast<std::byte*>(sums.data()),
+                                                 sums.size(), Dtype::f64, {Purpose::loss, 0});
   Result<double> length = 0.0;
   if (input.labels != 0) {
     const Status summed = sum_replicas();
@@ -252,9 +251,8 @@ Status Engine::sum_replicas() {
 Result<double> Engine::norm() {
   double squares = 0;
   for (const Run& run : runs_) {
-    squares += sum_of_squares(state_.dtype,
-                              sums_[run.unit].data() + run.begin * dtype_bytes(state_.dtype),
-                              run.elements);
+    squares += sum_of_squares(
+        state_.dtype, sums_[run.unit].data() + run.begin * dtype_bytes(state_.dtype), run.elements);
   }
   const Result<double> all = ranks_.shards->sum(squares, {Purpose::norm, 0});
   if (!all) return all.error();

@@ -29,9 +29,9 @@ struct EngineRanks {
 
 // The same on all ranks.
 struct EngineOptions {
-  std::size_t prefetch = 1;           // units that are gathered ahead of the one computed
-  std::optional<Dtype> wire;          // of gradients between ranks; absent: the type of sums
-  std::optional<double> clip = 1.0;   // largest norm of a gradient; absent: not clipped
+  std::size_t prefetch = 1;          // units that are gathered ahead of the one computed
+  std::optional<Dtype> wire;         // of gradients between ranks; absent: the type of sums
+  std::optional<double> clip = 1.0;  // largest norm of a gradient; absent: not clipped
   AdamW adamw;
 };
 
@@ -58,9 +58,9 @@ struct StepResult {
   std::optional<double> norm;  // of the whole gradient, before it is clipped
 };
 
-struct EngineMemory {  // bytes of this rank, beside those of ShardedState
-  std::uint64_t sums = 0;     // of gradients
-  std::uint64_t copies = 0;   // of this rank's weights in bf16, where that is computed in
+struct EngineMemory {        // bytes of this rank, beside those of ShardedState
+  std::uint64_t sums = 0;    // of gradients
+  std::uint64_t copies = 0;  // of this rank's weights in bf16, where that is computed in
   std::uint64_t gathered = 0, staging = 0;
 
   std::uint64_t total() const { return sums + copies + gathered + staging; }
@@ -113,8 +113,7 @@ class Engine {
   Status compute(const StepInput& input, StepObserver& observer, Totals& totals);
   Status forward(StepObserver& observer);
   Status backward(StepObserver& observer);
-  Result<StepResult> end_step(const StepInput& input, StepObserver& observer,
-                              const Totals& totals);
+  Result<StepResult> end_step(const StepInput& input, StepObserver& observer, const Totals& totals);
   Status sum_replicas();
   Result<double> norm();
   void update(const StepInput& input, double norm);

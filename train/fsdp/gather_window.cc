@@ -8,9 +8,8 @@
 
 namespace muster::train {
 
-GatherWindow::GatherWindow(const UnitPlan& plan, Dtype dtype,
-                           std::vector<const std::byte*> slices, Communicator& shards,
-                           std::size_t prefetch)
+GatherWindow::GatherWindow(const UnitPlan& plan, Dtype dtype, std::vector<const std::byte*> slices,
+                           Communicator& shards, std::size_t prefetch)
     : slices_(std::move(slices)), shards_(shards) {
   if (shards.world() == 1) return;
   const auto world = static_cast<std::size_t>(shards.world());

@@ -33,8 +33,8 @@ class GatherWindow {
   // Waits for what is on its way; for leaving.
   void drain();
 
-  std::uint64_t bytes() const;              // of all buffers
-  std::size_t peak() const { return peak_; }  // most buffers that held something
+  std::uint64_t bytes() const;                        // of all buffers
+  std::size_t peak() const { return peak_; }          // most buffers that held something
   std::uint64_t gathers() const { return gathers_; }  // since the start
 
  private:

@@ -88,10 +88,9 @@ void run_pass(const Factors<T>& f, const Pointers<T>& at, std::uint64_t elements
 template <typename T>
 void apply_typed(const AdamW& adamw, const AdamWUpdate& update, const AdamWRun& run) {
   const auto factors = factors_of<T>(adamw, update, run.decays);
-  const Pointers<T> at{
-      reinterpret_cast<T*>(run.master), reinterpret_cast<T*>(run.first_moment),
-      reinterpret_cast<T*>(run.second_moment), reinterpret_cast<T*>(run.gradient),
-      reinterpret_cast<Bf16*>(run.low)};
+  const Pointers<T> at{reinterpret_cast<T*>(run.master), reinterpret_cast<T*>(run.first_moment),
+                       reinterpret_cast<T*>(run.second_moment), reinterpret_cast<T*>(run.gradient),
+                       reinterpret_cast<Bf16*>(run.low)};
   if (run.low != nullptr) return run_pass<T, true>(factors, at, run.elements);
   run_pass<T, false>(factors, at, run.elements);
 }

@@ -15,12 +15,14 @@ double sum_of(const std::vector<T>& values) {
                         reinterpret_cast<const std::byte*>(values.data()), values.size());
 }
 
-TEST(GlobalNorm, NothingIsZero) { EXPECT_EQ(sum_of(std::vector<float>{}), 0); }
+TEST(GlobalNorm, NothingIsZero) {
+  EXPECT_EQ(sum_of(std::vector<float>{}), 0);
+}
 
 TEST(GlobalNorm, OneBadElementAnywhereShows) {
-  for (const float bad : {std::numeric_limits<float>::quiet_NaN(),
-                          std::numeric_limits<float>::infinity(),
-                          -std::numeric_limits<float>::infinity()}) {
+  for (const float bad :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
+        -std::numeric_limits<float>::infinity()}) {
     for (std::size_t at = 0; at < 37; ++at) {
       std::vector<float> values(37, 0.5f);
       values[at] = bad;

@@ -10,8 +10,8 @@ double CosineSchedule::rate(std::uint64_t step) const {
     return peak * static_cast<double>(step) / static_cast<double>(warmup_steps);
   }
   if (step >= total_steps) return 0;
-  const double way = static_cast<double>(step - warmup_steps) /
-                     static_cast<double>(total_steps - warmup_steps);
+  const double way =
+      static_cast<double>(step - warmup_steps) / static_cast<double>(total_steps - warmup_steps);
   return peak * 0.5 * (1 + std::cos(std::numbers::pi * way));
 }
 
