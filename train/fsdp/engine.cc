@@ -127,6 +127,10 @@ EngineMemory Engine::memory() const {
   return {bytes_of(sums_), bytes_of(copies_), window_.bytes(), staging_.bytes()};
 }
 
+EngineTraffic Engine::traffic() const {
+  return {window_.gathers(), staging_.reductions(), window_.peak()};
+}
+
 // ---- a step ------------------------------------------------------------------------------------
 
 Result<StepResult> Engine::step(const StepInput& input, StepObserver& observer) {

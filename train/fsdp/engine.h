@@ -66,6 +66,11 @@ struct EngineMemory {        // bytes of this rank, beside those of ShardedState
   std::uint64_t total() const { return sums + copies + gathered + staging; }
 };
 
+struct EngineTraffic {                        // of this rank since the start
+  std::uint64_t gathers = 0, reductions = 0;  // of units
+  std::size_t most_gathered = 0;              // units that were held whole at once
+};
+
 // Fully sharded training as a schedule over the stages of a plan: who calls what in which order is
 // known from the plan alone. Nothing is allocated after the start.
 //
@@ -94,7 +99,7 @@ class Engine {
   Result<StepResult> step(const StepInput& input, StepObserver& observer);
 
   EngineMemory memory() const;
-  const GatherWindow& window() const { return window_; }
+  EngineTraffic traffic() const;
 
  private:
   // What is updated at once: elements of one unit's slice that all decay, or none of which does.

@@ -70,6 +70,7 @@ TEST(Engine, RepeatsBitByBitWhateverIsGatheredAhead) {
       trial.dtype = dtype;
       trial.tied = tied;
       trial.world = 4;
+      trial.steps = 6;
       const TrialResult first = run_trial(trial);
       expect_same_bits(run_trial(trial), first);
       for (const std::size_t prefetch : {0, 2, 9}) {
@@ -151,18 +152,18 @@ TEST(Engine, GathersAndTheirBuffers) {
     std::size_t prefetch;
     std::uint64_t micro_batch;
     std::size_t peak;
-    std::uint64_t gathers;  // in one step
+    std::uint64_t gathers, reductions;  // in one step
   };
   // Five stages: embed, three layers, head. Two ranks, so 8 / 2 / micro_batch micro batches.
   const Row rows[] = {
-      {"one buffer: all but the two turns of a micro batch", false, 0, 4, 1, 9},
-      {"one ahead", false, 1, 4, 2, 8},
-      {"two ahead", false, 2, 4, 3, 7},
-      {"room for everything", false, 9, 4, 5, 5},
-      {"four micro batches, whose turns cost nothing", false, 1, 1, 2, 8 + 3 * 6},
-      {"tied: once, and the layers", true, 1, 4, 3, 1 + 4},
-      {"tied, four micro batches", true, 1, 1, 3, 1 + 4 + 3 * 2},
-      {"tied, nothing ahead", true, 0, 4, 2, 1 + 5},
+      {"one buffer: all but the two turns of a micro batch", false, 0, 4, 1, 9, 5},
+      {"one ahead", false, 1, 4, 2, 8, 5},
+      {"two ahead", false, 2, 4, 3, 7, 5},
+      {"room for everything", false, 9, 4, 5, 5, 5},
+      {"four micro batches, whose turns cost nothing", false, 1, 1, 2, 8 + 3 * 6, 4 * 5},
+      {"tied: once, and the layers", true, 1, 4, 3, 1 + 4, 4},
+      {"tied, four micro batches", true, 1, 1, 3, 1 + 4 + 3 * 2, 4 * 4},
+      {"tied, nothing ahead", true, 0, 4, 2, 1 + 5, 4},
   };
   for (const Row& row : rows) {
     SCOPED_TRACE(row.name);
@@ -173,8 +174,9 @@ TEST(Engine, GathersAndTheirBuffers) {
     trial.micro_batch = row.micro_batch;
     trial.options.prefetch = row.prefetch;
     const TrialResult found = run_trial(trial);
-    EXPECT_EQ(found.peak, row.peak);
-    EXPECT_EQ(found.gathers, row.gathers);
+    EXPECT_EQ(found.traffic.most_gathered, row.peak);
+    EXPECT_EQ(found.traffic.gathers, row.gathers);
+    EXPECT_EQ(found.traffic.reductions, row.reductions);
     EXPECT_FALSE(found.memory_grew);
   }
 }
@@ -184,7 +186,7 @@ TEST(Engine, OneRankGathersNothingAndCopiesNothing) {
   trial.dtype = Dtype::f32;
   trial.steps = 1;
   const TrialResult found = run_trial(trial);
-  EXPECT_EQ(found.gathers, 0u);
+  EXPECT_EQ(found.traffic.gathers, 0u);
   EXPECT_EQ(found.memory.gathered + found.memory.staging + found.memory.copies, 0u);
 }
 

@@ -6,7 +6,7 @@
 #include <limits>
 #include <thread>
 
-#include "tests/support/simple_ranks.h"
+#include "tests/support/late_ranks.h"
 #include "train/model/weight_init.h"
 
 namespace muster::train {
@@ -168,8 +168,7 @@ void train_rank(const Trial& trial, Communicator& world, Rank& out) {
     out.result.steps.push_back(*result);
   }
   out.result.memory_grew = engine.memory().total() > out.result.memory.total();
-  out.result.peak = engine.window().peak();
-  out.result.gathers = engine.window().gathers();
+  out.result.traffic = engine.traffic();
 }
 
 }  // namespace
@@ -201,7 +200,7 @@ Qwen3Config trial_config(bool tied) {
 }
 
 TrialResult run_trial(const Trial& trial) {
-  auto comms = testing_support::make_simple_ranks(trial.world);
+  auto comms = testing_support::make_late_ranks(trial.world);
   std::vector<Rank> ranks(comms.size());
   std::vector<std::thread> threads;
   for (std::size_t r = 0; r < ranks.size(); ++r) {

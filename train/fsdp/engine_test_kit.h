@@ -35,8 +35,7 @@ struct TrialResult {
   std::vector<double> weights;    // of all units, without padding, of the first replica
   EngineMemory memory;            // of rank 0, after the last step
   bool memory_grew = false;       // after the first step
-  std::size_t peak = 0;           // gather buffers of rank 0
-  std::uint64_t gathers = 0;      // of rank 0
+  EngineTraffic traffic;          // of rank 0
   std::vector<StepPhase> phases;  // of rank 0 in the first step
 
   std::vector<double> losses() const;

@@ -67,6 +67,7 @@ void GradientStaging::reduce(std::size_t unit) {
                                [unit](const Buffer& b) { return b.unit == unit; });
   MUSTER_CHECK(at != buffers_.end(), "what is reduced was begun");
   at->unit.reset();
+  ++reductions_;
   at->on_its_way =
       shards_.reduce_scatter_add(at->memory.data(), sums_[unit].data(), elements_[unit], wire_,
                                  {Purpose::gradients, static_cast<std::uint32_t>(unit)});

@@ -33,7 +33,8 @@ class GradientStaging {
   // The same for leaving: what went wrong is known already.
   void drain();
 
-  std::uint64_t bytes() const;  // of all buffers
+  std::uint64_t bytes() const;                              // of all buffers
+  std::uint64_t reductions() const { return reductions_; }  // since the start
 
  private:
   struct Buffer {
@@ -51,6 +52,7 @@ class GradientStaging {
   std::vector<std::optional<std::size_t>> own_buffer_;  // of units that several stages use
   std::vector<Buffer> buffers_;                         // two, then those of their own
   std::size_t turn_ = 0;
+  std::uint64_t reductions_ = 0;
 };
 
 }  // namespace muster::train
