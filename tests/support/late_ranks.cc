@@ -9,7 +9,7 @@
 #include <set>
 #include <utility>
 
-#include "train/math/bf16.h"
+#include "train/model/bf16.h"
 
 namespace muster::testing_support {
 namespace {
@@ -124,8 +124,8 @@ class LateRank final : public Communicator {
       T total = 0;
       for (const void* slot : group_->slots) {
         const T value = static_cast<const T*>(slot)[from + i];
-        const Bf16 low = round_to_bf16(static_cast<float>(value));
-        total += wire == Dtype::bf16 ? static_cast<T>(widen(low)) : value;
+        const float low = from_bf16(to_bf16(static_cast<float>(value)));
+        total += wire == Dtype::bf16 ? static_cast<T>(low) : value;
       }
       out[i] += total;
     }

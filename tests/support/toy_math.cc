@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "train/math/bf16.h"
+#include "train/model/bf16.h"
 
 namespace muster::testing_support {
 namespace {
@@ -198,7 +198,7 @@ class ToyMath final : public ModelMath {
 std::unique_ptr<ModelMath> make_toy_math(const Qwen3Config& config, Dtype compute) {
   if (compute == Dtype::f64) return std::make_unique<ToyMath<double, double>>(config, compute);
   if (compute == Dtype::f32) return std::make_unique<ToyMath<float, float>>(config, compute);
-  return std::make_unique<ToyMath<Bf16, float>>(config, compute);
+  return std::make_unique<ToyMath<std::uint16_t, float>>(config, compute);
 }
 
 }  // namespace muster::testing_support

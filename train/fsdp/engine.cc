@@ -10,7 +10,7 @@
 
 #include "base/check.h"
 #include "train/fsdp/unit_use.h"
-#include "train/math/bf16.h"
+#include "train/model/bf16.h"
 #include "train/optim/global_norm.h"
 
 namespace muster::train {
@@ -32,8 +32,8 @@ std::uint64_t bytes_of(const std::vector<AlignedBytes>& memory) {
 
 void copy_as_bf16(const AlignedBytes& from, AlignedBytes& to) {
   const auto* values = reinterpret_cast<const float*>(from.data());
-  auto* out = reinterpret_cast<Bf16*>(to.data());
-  for (std::size_t i = 0; i < from.size() / sizeof(float); ++i) out[i] = round_to_bf16(values[i]);
+  auto* out = reinterpret_cast<std::uint16_t*>(to.data());
+  for (std::size_t i = 0; i < from.size() / sizeof(float); ++i) out[i] = to_bf16(values[i]);
 }
 
 // Tokens that count as somebody's next one: the first of a block is nobody's.
@@ -270,7 +270,7 @@ void Engine::update(const StepInput& input, double norm) {
     UnitShard& shard = state_.units[run.unit];
     const std::size_t at = run.begin * width;
     std::byte* copy =
-        copies_.empty() ? nullptr : copies_[run.unit].data() + run.begin * sizeof(Bf16);
+        copies_.empty() ? nullptr : copies_[run.unit].data() + run.begin * sizeof(std::uint16_t);
     apply(options_.adamw, how,
           {state_.dtype, run.decays, run.elements, shard.master.data() + at,
            shard.first_moment.data() + at, shard.second_moment.data() + at,

@@ -37,7 +37,8 @@ void fill(const Unit& unit, std::uint64_t seed, std::uint64_t begin, std::span<T
     const std::uint64_t last = std::min(end, tensor.offset + tensor.elements());
     for (std::uint64_t i = std::max(begin, tensor.offset); i < last; ++i) {
       const bool norm = tensor.shape.size() == 1;
-      out[i - begin] = norm ? T{1} : static_cast<T>(kInitDeviation * normal(key, i - tensor.offset));
+      out[i - begin] =
+          norm ? T{1} : static_cast<T>(kInitDeviation * normal(key, i - tensor.offset));
     }
   }
 }

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "base/check.h"
-#include "train/math/bf16.h"
+#include "train/model/bf16.h"
 
 namespace muster::train {
 namespace {
@@ -16,7 +16,7 @@ struct Factors {
 template <typename T>
 struct Pointers {
   T *master, *first, *second, *gradient;
-  Bf16* low;
+  std::uint16_t* low;
 };
 
 template <typename T>
@@ -45,7 +45,7 @@ template <typename T, bool kLow>
   T* __restrict first = at.first;
   T* __restrict second = at.second;
   T* __restrict gradient = at.gradient;
-  Bf16* __restrict low = at.low;
+  std::uint16_t* __restrict low = at.low;
   for (std::uint64_t i = 0; i < elements; ++i) {
     const T g = gradient[i] * f.scale;
     const T m = f.beta1 * first[i] + f.rest1 * g;
@@ -55,7 +55,7 @@ template <typename T, bool kLow>
     first[i] = m;
     second[i] = v;
     master[i] = w;
-    if constexpr (kLow) low[i] = round_to_bf16(static_cast<float>(w));
+    if constexpr (kLow) low[i] = to_bf16(static_cast<float>(w));
   }
 }
 
@@ -90,7 +90,7 @@ void apply_typed(const AdamW& adamw, const AdamWUpdate& update, const AdamWRun& 
   const auto factors = factors_of<T>(adamw, update, run.decays);
   const Pointers<T> at{reinterpret_cast<T*>(run.master), reinterpret_cast<T*>(run.first_moment),
                        reinterpret_cast<T*>(run.second_moment), reinterpret_cast<T*>(run.gradient),
-                       reinterpret_cast<Bf16*>(run.low)};
+                       reinterpret_cast<std::uint16_t*>(run.low)};
   if (run.low != nullptr) return run_pass<T, true>(factors, at, run.elements);
   run_pass<T, false>(factors, at, run.elements);
 }
