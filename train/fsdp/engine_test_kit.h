@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "train/fsdp/engine.h"
+#include "train/model/qwen3_config.h"
+
+namespace muster::train {
+
+using MathMaker = std::function<std::unique_ptr<ModelMath>(const Qwen3Config&, Dtype)>;
+
+// A short training on a few made-up sequences, the same for every number of ranks.
+struct Trial {
+  MathMaker math;
+  Dtype dtype = Dtype::f64;
+  bool tied = false;
+  int world = 1;
+  int shards = 0;  // ranks that hold one copy; 0: all
+  std::uint64_t micro_batch = 1, steps = 20;
+  EngineOptions options = {1, {}, 1.0, {0.9, 0.999, 1e-8, 0.1}};
+  // This rank's gradient is not a number in this step.
+  std::optional<std::pair<int, std::uint64_t>> poison;
+  // In this step no token counts.
+  std::optional<std::uint64_t> without_labels;
+};
+
+struct TrialResult {
+  std::vector<StepResult> steps;  // as rank 0 has them
+  bool agreed = true;             // all ranks had the same
+  bool padding_is_zero = true;    // of weights and moments of all ranks
+  std::vector<double> weights;    // of all units, without padding, of the first replica
+  EngineMemory memory;            // of rank 0, after the last step
+  bool memory_grew = false;       // after the first step
+  EngineTraffic traffic;          // of rank 0
+  std::vector<StepPhase> phases;  // of rank 0 in the first step
+
+  std::vector<double> losses() const;
+  std::vector<double> norms() const;
+};
+
+Qwen3Config trial_config(bool tied);
+inline constexpr std::uint64_t kTrialBatch = 8;  // sequences of a step over all ranks
+
+TrialResult run_trial(const Trial& trial);
+
+// The same without slices, ranks and engine: one copy of everything, gradients of the whole batch,
+// and the formulas of the optimizer as they stand in the paper.
+TrialResult run_plain(const Trial& trial);
+
+}  // namespace muster::train
