@@ -54,9 +54,8 @@ Status check_place(const LaunchPlace& place) {
   if (place.rank >= place.world) {
     return refuse(fmt::format("rank {} of {} ranks: they count from 0", place.rank, place.world));
   }
-  if (place.local_world > place.world || place.local_rank >= place.local_world) {
-    return refuse(fmt::format("local rank {} of {} on this host, of {} ranks in all",
-                              place.local_rank, place.local_world, place.world));
+  if (place.local_rank >= place.world) {
+    return refuse(fmt::format("local rank {} of {} ranks", place.local_rank, place.world));
   }
   return {};
 }
@@ -68,11 +67,9 @@ Result<LaunchPlace> torchrun_place(Variables& variables) {
   place.world = variables.require("WORLD_SIZE", 1, kMostRanks, "RANK");
   place.local_rank = variables.number("LOCAL_RANK", 0, kMostRanks - 1).value_or(0);
   // Who does not say how many ranks a host has is taken to have several hosts.
-  const auto local = variables.number("LOCAL_WORLD_SIZE", 1, kMostRanks);
-  place.local_world = local ? *local : place.world == 1 ? 1 : place.local_rank + 1;
-  if (!local && place.world > 1 && place.local_world >= place.world) {
-    place.local_world = place.world;
-  }
+  const int local =
+      variables.number("LOCAL_WORLD_SIZE", 1, kMostRanks).value_or(place.world == 1 ? 1 : 0);
+  place.one_host = local == place.world;
   const std::string run = variables.text("TORCHELASTIC_RUN_ID").value_or("");
   const std::string attempt = variables.text("TORCHELASTIC_RESTART_COUNT").value_or("");
   if (place.world > 1) {
@@ -99,8 +96,7 @@ Result<LaunchPlace> slurm_place(Variables& variables) {
   }
   place.local_rank = variables.number("SLURM_LOCALID", 0, kMostRanks - 1).value_or(0);
   const int nodes = variables.number("SLURM_STEP_NUM_NODES", 1, kMostRanks).value_or(0);
-  // Only one node or not matters; the text of tasks by node ("4(x2),3") is not needed for that.
-  place.local_world = nodes == 1 ? place.world : place.local_rank + 1;
+  place.one_host = place.world == 1 || nodes == 1;
   const std::string job = variables.text("SLURM_JOB_ID").value_or("0");
   const std::string restart = variables.text("SLURM_RESTART_COUNT").value_or("0");
   place.token = fmt::format("slurm/{}/{}/{}", job, step.value_or(""), restart);
@@ -108,7 +104,7 @@ Result<LaunchPlace> slurm_place(Variables& variables) {
     place.master_address =
         variables.text("MASTER_ADDR")
             .value_or(first_host(variables.text("SLURM_STEP_NODELIST").value_or("")));
-    if (place.master_address.empty() && !place.one_host()) {
+    if (place.master_address.empty() && !place.one_host) {
       variables.complain("SLURM_STEP_NODELIST names no host: set MASTER_ADDR");
     }
     const auto port = variables.number("MASTER_PORT", 1, 65'534);

@@ -13,14 +13,12 @@ namespace muster::train {
 // Which rank this process is, by whoever started it.
 struct LaunchPlace {
   int rank = 0, world = 1;
-  int local_rank = 0, local_world = 1;  // on this host
-  std::string token;                    // all ranks of one attempt have the same, and nobody else
-  std::string master_address;           // host of rank 0; empty where all ranks are on one host
+  int local_rank = 0;          // on this host
+  bool one_host = true;        // all ranks: then they talk through memory, else over TCP
+  std::string token;           // all ranks of one attempt have the same, and nobody else
+  std::string master_address;  // host of rank 0; empty where all ranks are on one host
   std::uint16_t master_port = 0;
   std::string launcher;  // "torchrun", "Slurm"; empty: started alone
-
-  // Then they talk through memory, else over TCP.
-  bool one_host() const { return local_world == world; }
 };
 
 // Of torchrun and its like (RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR,

@@ -43,9 +43,8 @@ TEST(Launch, Refuses) {
         {"WORLD_SIZE", "2"},
         {"MASTER_ADDR", "n1"},
         {"MASTER_PORT", "29500"},
-        {"LOCAL_RANK", "1"},
-        {"LOCAL_WORLD_SIZE", "1"}},
-       "local rank 1 of 1"},
+        {"LOCAL_RANK", "2"}},
+       "local rank 2 of 2"},
       {"batch_script",
        {{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "8"}, {"SLURM_JOB_ID", "7"}},
        "start it with srun"},
@@ -67,7 +66,7 @@ TEST(Launch, Alone) {
     const auto place = read(values);
     ASSERT_TRUE(place);
     EXPECT_EQ(place->world, 1);
-    EXPECT_TRUE(place->one_host());
+    EXPECT_TRUE(place->one_host);
     EXPECT_EQ(place->launcher, "");
   }
 }
@@ -86,8 +85,8 @@ TEST(Launch, Torchrun) {
   ASSERT_TRUE(place) << place.error().context;
   EXPECT_EQ(place->launcher, "torchrun");
   EXPECT_EQ(place->rank, 9);
-  EXPECT_EQ(place->local_world, 8);
-  EXPECT_FALSE(place->one_host());
+  EXPECT_EQ(place->local_rank, 1);
+  EXPECT_FALSE(place->one_host);
   EXPECT_EQ(place->master_address, "n1");
   EXPECT_EQ(place->master_port, 29501);
   values["RANK"] = "3";
@@ -95,9 +94,9 @@ TEST(Launch, Torchrun) {
   values["TORCHELASTIC_RESTART_COUNT"] = "1";
   EXPECT_NE(read(values)->token, place->token);
   values["WORLD_SIZE"] = "8";
-  EXPECT_TRUE(read(values)->one_host());
+  EXPECT_TRUE(read(values)->one_host);
   values.erase("LOCAL_WORLD_SIZE");
-  EXPECT_FALSE(read(values)->one_host());
+  EXPECT_FALSE(read(values)->one_host);
 }
 
 TEST(Launch, Slurm) {
@@ -112,11 +111,11 @@ TEST(Launch, Slurm) {
   ASSERT_TRUE(place) << place.error().context;
   EXPECT_EQ(place->launcher, "Slurm");
   EXPECT_EQ(place->rank, 5);
-  EXPECT_FALSE(place->one_host());
+  EXPECT_FALSE(place->one_host);
   EXPECT_EQ(place->master_address, "n003");
   EXPECT_EQ(place->master_port, 20'000 + 123456 % 20'000);
   values["SLURM_STEP_NUM_NODES"] = "1";
-  EXPECT_TRUE(read(values)->one_host());
+  EXPECT_TRUE(read(values)->one_host);
   values["MASTER_ADDR"] = "head";
   values["MASTER_PORT"] = "6000";
   EXPECT_EQ(read(values)->master_address, "head");
