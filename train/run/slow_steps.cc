@@ -14,6 +14,10 @@ namespace {
 constexpr std::size_t kRemembered = 64, kFewest = 8;
 constexpr double kFactor = 3, kNoiseSeconds = 0.05;
 
+bool is_wait(Phase phase) {
+  return phase == Phase::gather_wait || phase == Phase::reduce_wait;
+}
+
 // The rank and phase that took most beyond what the others took; waiting is nobody's own work.
 struct Excess {
   std::size_t rank = 0, phase = 0;
@@ -23,7 +27,7 @@ struct Excess {
 Excess most_excess(std::span<const PhaseSeconds> ranks) {
   Excess most;
   for (std::size_t phase = 0; phase < kPhases; ++phase) {
-    if (phase == static_cast<std::size_t>(Phase::wait)) continue;
+    if (is_wait(static_cast<Phase>(phase))) continue;
     std::vector<double> all;
     all.reserve(ranks.size());
     for (const PhaseSeconds& rank : ranks) all.push_back(rank[phase]);
@@ -40,8 +44,8 @@ Excess most_excess(std::span<const PhaseSeconds> ranks) {
 }  // namespace
 
 std::string_view phase_name(Phase phase) {
-  constexpr std::string_view kNames[] = {"data",      "forward", "backward",
-                                         "optimizer", "save",    "wait"};
+  constexpr std::string_view kNames[] = {
+      "data", "forward", "waiting for weights", "backward", "waiting for gradients", "optimizer"};
   return kNames[static_cast<int>(phase)];
 }
 

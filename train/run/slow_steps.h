@@ -10,8 +10,8 @@
 
 namespace muster::train {
 
-// What a rank does in a step. `wait`: in a collective, for other ranks or the network.
-enum class Phase : std::uint8_t { data, forward, backward, optimizer, save, wait };
+// What a rank does in a step. Waits are for other ranks or the network.
+enum class Phase : std::uint8_t { data, forward, gather_wait, backward, reduce_wait, optimizer };
 inline constexpr std::size_t kPhases = 6;
 std::string_view phase_name(Phase phase);
 

@@ -7,7 +7,7 @@
 namespace muster::train {
 namespace {
 
-constexpr PhaseSeconds kUsual = {0.01, 0.3, 0.6, 0.05, 0, 0.04};
+constexpr PhaseSeconds kUsual = {0.01, 0.3, 0, 0.6, 0.04, 0.05};
 
 // After `before` usual steps of a second one step of these ranks.
 std::string said(int before, double step_s, std::vector<PhaseSeconds> ranks) {
@@ -32,7 +32,7 @@ struct Row {
 };
 
 TEST(SlowSteps, Table) {
-  const PhaseSeconds waits = with(Phase::wait, 4.0);
+  const PhaseSeconds waits = with(Phase::reduce_wait, 4.0);
   const Row kRows[] = {
       {"usual", 20, 1.1, {kUsual, kUsual}, ""},
       {"three_times_is_not_more", 20, 3.0, {kUsual, kUsual}, ""},
