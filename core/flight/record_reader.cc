@@ -113,7 +113,7 @@ class RecordReading {
     if (row.begun_ns > 0 && row.ended_ns >= row.begun_ns) {
       entry.duration_ms = static_cast<float>(row.ended_ns - row.begun_ns) / 1e6F;
     }
-    entry.retired = row.ended_ns == 0 && header_.failure != 0;
+    entry.retired = row.ended_ns > 0 || header_.failure != 0;
     return entry;
   }
 
