@@ -149,6 +149,10 @@ void FlightRecorder::finished(std::uint64_t place) {
   if (place != UINT64_MAX) store(row(place).ended_ns, now_ns());
 }
 
+void FlightRecorder::seen() {
+  store(header().seen_ns, now_ns());
+}
+
 void FlightRecorder::set_step(std::uint64_t step) {
   store(header().step, step);
   store(header().step_ns, now_ns());
