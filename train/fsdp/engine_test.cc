@@ -7,6 +7,7 @@
 
 #include "tests/support/toy_math.h"
 #include "train/fsdp/engine_test_kit.h"
+#include "train/math/cpu_math.h"
 
 namespace muster::train {
 namespace {
@@ -28,6 +29,51 @@ Trial toy() {
   Trial out;
   out.math = testing_support::make_toy_math;
   return out;
+}
+
+// The mathematics of the model itself, and ranks as they are, on threads.
+Trial real() {
+  Trial out;
+  out.math = [](const Qwen3Config& config, Dtype compute) {
+    return make_cpu_math(config, compute, Keep::everything);
+  };
+  out.late = false;
+  return out;
+}
+
+TEST(Engine, TheModelItselfEqualsPlainTraining) {
+  for (const bool tied : {false, true}) {
+    Trial trial = real();
+    trial.tied = tied;
+    const TrialResult plain = run_plain(trial);
+    EXPECT_LT(plain.losses().back(), 0.9 * plain.losses().front()) << "it learns";
+    for (const int world : {1, 2, 4}) {
+      SCOPED_TRACE(testing::Message() << world << " ranks, tied " << tied);
+      trial.world = world;
+      const TrialResult found = run_trial(trial);
+      EXPECT_TRUE(found.agreed);
+      EXPECT_LE(worst(found.losses(), plain.losses()), 1e-12);
+      EXPECT_LE(worst(found.norms(), plain.norms()), 1e-12);
+      std::printf("worst %g\n", worst(found.losses(), plain.losses()));
+    }
+  }
+}
+
+TEST(Engine, TheModelItselfInF32AndBf16) {
+  for (const Dtype dtype : {Dtype::f32, Dtype::bf16}) {
+    Trial trial = real();
+    trial.dtype = dtype;
+    const TrialResult one = run_trial(trial);
+    for (const int world : {2, 4}) {
+      trial.world = world;
+      trial.options.prefetch = 1;
+      const TrialResult found = run_trial(trial);
+      if (dtype == Dtype::f32) EXPECT_LE(worst(found.losses(), one.losses()), 2e-6);
+      expect_same_bits(run_trial(trial), found);
+      trial.options.prefetch = 0;
+      expect_same_bits(run_trial(trial), found);
+    }
+  }
 }
 
 TEST(Engine, EqualsPlainTraining) {

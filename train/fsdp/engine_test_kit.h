@@ -22,6 +22,7 @@ struct Trial {
   int shards = 0;  // ranks that hold one copy; 0: all
   std::uint64_t micro_batch = 1, steps = 20;
   EngineOptions options = {1, {}, 1.0, {0.9, 0.999, 1e-8, 0.1}};
+  bool late = true;  // ranks of tests/support/late_ranks.h; otherwise those of join_threads()
   // This rank's gradient is not a number in this step.
   std::optional<std::pair<int, std::uint64_t>> poison;
   // In this step no token counts.
@@ -47,8 +48,7 @@ inline constexpr std::uint64_t kTrialBatch = 8;  // sequences of a step over all
 
 TrialResult run_trial(const Trial& trial);
 
-// The same without slices, ranks and engine: one copy of everything, gradients of the whole batch,
-// and the formulas of the optimizer as they stand in the paper.
+// The same without slices, ranks and engine, in f64 (tests/support/plain_trainer.h).
 TrialResult run_plain(const Trial& trial);
 
 }  // namespace muster::train
