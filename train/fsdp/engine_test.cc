@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tests/support/toy_math.h"
 #include "train/fsdp/engine_test_kit.h"
-#include "train/math/cpu_math.h"
 
 namespace muster::train {
 namespace {
@@ -25,61 +23,10 @@ void expect_same_bits(const TrialResult& a, const TrialResult& b) {
   EXPECT_EQ(a.weights, b.weights);
 }
 
-Trial toy() {
-  Trial out;
-  out.math = testing_support::make_toy_math;
-  return out;
-}
-
-// The mathematics of the model itself, and ranks as they are, on threads.
-Trial real() {
-  Trial out;
-  out.math = [](const Qwen3Config& config, Dtype compute) {
-    return make_cpu_math(config, compute, Keep::everything);
-  };
-  out.late = false;
-  return out;
-}
-
-TEST(Engine, TheModelItselfEqualsPlainTraining) {
-  for (const bool tied : {false, true}) {
-    Trial trial = real();
-    trial.tied = tied;
-    const TrialResult plain = run_plain(trial);
-    EXPECT_LT(plain.losses().back(), 0.9 * plain.losses().front()) << "it learns";
-    for (const int world : {1, 2, 4}) {
-      SCOPED_TRACE(testing::Message() << world << " ranks, tied " << tied);
-      trial.world = world;
-      const TrialResult found = run_trial(trial);
-      EXPECT_TRUE(found.agreed);
-      EXPECT_LE(worst(found.losses(), plain.losses()), 1e-12);
-      EXPECT_LE(worst(found.norms(), plain.norms()), 1e-12);
-      std::printf("worst %g\n", worst(found.losses(), plain.losses()));
-    }
-  }
-}
-
-TEST(Engine, TheModelItselfInF32AndBf16) {
-  for (const Dtype dtype : {Dtype::f32, Dtype::bf16}) {
-    Trial trial = real();
-    trial.dtype = dtype;
-    const TrialResult one = run_trial(trial);
-    for (const int world : {2, 4}) {
-      trial.world = world;
-      trial.options.prefetch = 1;
-      const TrialResult found = run_trial(trial);
-      if (dtype == Dtype::f32) EXPECT_LE(worst(found.losses(), one.losses()), 2e-6);
-      expect_same_bits(run_trial(trial), found);
-      trial.options.prefetch = 0;
-      expect_same_bits(run_trial(trial), found);
-    }
-  }
-}
-
 TEST(Engine, EqualsPlainTraining) {
   for (const bool tied : {false, true}) {
     for (const std::optional<double> clip : {std::optional<double>(), std::optional(0.05)}) {
-      Trial trial = toy();
+      Trial trial;
       trial.tied = tied;
       trial.options.clip = clip;
       const TrialResult plain = run_plain(trial);
@@ -91,28 +38,46 @@ TEST(Engine, EqualsPlainTraining) {
         const TrialResult found = run_trial(trial);
         EXPECT_TRUE(found.agreed);
         EXPECT_TRUE(found.padding_is_zero);
-        EXPECT_LT(worst(found.losses(), plain.losses()), 1e-12);
-        EXPECT_LT(worst(found.norms(), plain.norms()), 1e-12);
-        EXPECT_LT(worst(found.weights, plain.weights), 1e-12);
+        EXPECT_LE(worst(found.losses(), plain.losses()), 1e-12);
+        EXPECT_LE(worst(found.norms(), plain.norms()), 1e-12);
+        EXPECT_LE(worst(found.weights, plain.weights), 1e-11);
       }
     }
   }
 }
 
-TEST(Engine, OneTwoAndFourRanksInF32) {
-  Trial trial = toy();
-  trial.dtype = Dtype::f32;
-  const TrialResult one = run_trial(trial);
-  for (const int world : {2, 4}) {
-    trial.world = world;
-    EXPECT_LE(worst(run_trial(trial).losses(), one.losses()), 2e-6) << world;
+TEST(Engine, OneTwoAndFourRanks) {
+  for (const auto& [dtype, most] : {std::pair(Dtype::f32, 2e-6), std::pair(Dtype::bf16, 2e-3)}) {
+    Trial trial;
+    trial.dtype = dtype;
+    const TrialResult one = run_trial(trial);
+    for (const int world : {2, 4}) {
+      trial.world = world;
+      EXPECT_LE(worst(run_trial(trial).losses(), one.losses()), most) << world;
+    }
+  }
+}
+
+// The same calls, made as early as they come.
+TEST(Engine, RealRanksGiveTheSameBits) {
+  for (const int shards : {0, 2}) {
+    Trial trial;
+    trial.dtype = Dtype::f32;
+    trial.world = 4;
+    trial.shards = shards;
+    trial.steps = 6;
+    const TrialResult late = run_trial(trial);
+    trial.late = false;
+    const TrialResult real = run_trial(trial);
+    EXPECT_TRUE(real.agreed);
+    expect_same_bits(real, late);
   }
 }
 
 TEST(Engine, RepeatsBitByBitWhateverIsGatheredAhead) {
   for (const Dtype dtype : {Dtype::f32, Dtype::bf16}) {
     for (const bool tied : {false, true}) {
-      Trial trial = toy();
+      Trial trial;
       trial.dtype = dtype;
       trial.tied = tied;
       trial.world = 4;
@@ -128,7 +93,7 @@ TEST(Engine, RepeatsBitByBitWhateverIsGatheredAhead) {
 }
 
 TEST(Engine, AccumulationIsOneLargeBatchUpToRounding) {
-  Trial trial = toy();
+  Trial trial;
   trial.world = 2;
   trial.micro_batch = 4;
   const TrialResult large = run_trial(trial);
@@ -140,7 +105,7 @@ TEST(Engine, AccumulationIsOneLargeBatchUpToRounding) {
 
 TEST(Engine, ReplicasOfSlicesEqualSlicesOverAll) {
   for (const bool tied : {false, true}) {
-    Trial trial = toy();
+    Trial trial;
     trial.tied = tied;
     trial.world = 4;
     const TrialResult sharded = run_trial(trial);
@@ -156,7 +121,7 @@ TEST(Engine, ReplicasOfSlicesEqualSlicesOverAll) {
 
 TEST(Engine, OneGradientThatIsNoNumberIsSkippedByAll) {
   for (const Dtype dtype : {Dtype::f64, Dtype::f32, Dtype::bf16}) {
-    Trial trial = toy();
+    Trial trial;
     trial.dtype = dtype;
     trial.world = 4;
     trial.steps = 4;
@@ -175,7 +140,7 @@ TEST(Engine, OneGradientThatIsNoNumberIsSkippedByAll) {
 }
 
 TEST(Engine, AStepWithoutLabelsChangesNothing) {
-  Trial trial = toy();
+  Trial trial;
   trial.world = 2;
   trial.steps = 1;
   const TrialResult one = run_trial(trial);
@@ -213,7 +178,7 @@ TEST(Engine, GathersAndTheirBuffers) {
   };
   for (const Row& row : rows) {
     SCOPED_TRACE(row.name);
-    Trial trial = toy();
+    Trial trial;
     trial.tied = row.tied;
     trial.world = 2;
     trial.steps = 1;
@@ -228,7 +193,7 @@ TEST(Engine, GathersAndTheirBuffers) {
 }
 
 TEST(Engine, OneRankGathersNothingAndCopiesNothing) {
-  Trial trial = toy();
+  Trial trial;
   trial.dtype = Dtype::f32;
   trial.steps = 1;
   const TrialResult found = run_trial(trial);
@@ -241,7 +206,7 @@ TEST(Engine, OneRankGathersNothingAndCopiesNothing) {
 TEST(Engine, MemoryOfARankIsItsPartAndOneUnit) {
   for (const Dtype dtype : {Dtype::f64, Dtype::f32, Dtype::bf16}) {
     for (const int world : {2, 4}) {
-      Trial trial = toy();
+      Trial trial;
       trial.dtype = dtype;
       trial.world = world;
       trial.steps = 2;
@@ -261,7 +226,7 @@ TEST(Engine, MemoryOfARankIsItsPartAndOneUnit) {
 }
 
 TEST(Engine, TellsItsPhases) {
-  Trial trial = toy();
+  Trial trial;
   trial.world = 2;
   trial.steps = 1;
   const TrialResult found = run_trial(trial);

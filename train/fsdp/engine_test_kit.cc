@@ -9,6 +9,7 @@
 #include "tests/support/late_ranks.h"
 #include "tests/support/plain_trainer.h"
 #include "train/comm/join.h"
+#include "train/math/cpu_math.h"
 #include "train/model/weight_init.h"
 
 namespace muster::train {
@@ -130,7 +131,7 @@ void train_rank(const Trial& trial, Communicator& world, Rank& out) {
   const auto inside = world.split(world.rank() / shards, "shards");
   const auto across = world.split(world.rank() % shards, "replicas");
   EngineRanks ranks{&world, inside->get(), shards == trial.world ? nullptr : across->get()};
-  auto math = trial.math(trial_config(trial.tied), trial.dtype);
+  auto math = make_cpu_math(trial_config(trial.tied), trial.dtype, Keep::everything);
   const auto rank = static_cast<std::uint64_t>(world.rank());
   const std::uint64_t micro = trial.micro_batch;
   const std::uint64_t batches = kTrialBatch / micro / static_cast<std::uint64_t>(trial.world);
@@ -239,7 +240,7 @@ TrialResult run_trial(const Trial& trial) {
 // ---- the same, plainly -------------------------------------------------------------------------
 
 TrialResult run_plain(const Trial& trial) {
-  const auto math = trial.math(trial_config(trial.tied), Dtype::f64);
+  const auto math = make_cpu_math(trial_config(trial.tied), Dtype::f64, Keep::everything);
   PlainTrainer plain(*math, kSeed);
   const AdamW& a = trial.options.adamw;
   TrialResult out;

@@ -1,8 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -11,11 +9,8 @@
 
 namespace muster::train {
 
-using MathMaker = std::function<std::unique_ptr<ModelMath>(const Qwen3Config&, Dtype)>;
-
 // A short training on a few made-up sequences, the same for every number of ranks.
 struct Trial {
-  MathMaker math;
   Dtype dtype = Dtype::f64;
   bool tied = false;
   int world = 1;
