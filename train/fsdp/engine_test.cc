@@ -154,6 +154,27 @@ TEST(Engine, AStepWithoutLabelsChangesNothing) {
   EXPECT_EQ(two.weights, one.weights);
 }
 
+TEST(Engine, NoRankWaitsForOneThatIsWrong) {
+  using enum Trial::Mistake;
+  for (const auto& [name, mistake] : {std::pair("an id that is no token", ids),
+                                      std::pair("labels", labels), std::pair("the step", step)}) {
+    SCOPED_TRACE(name);
+    Trial trial;
+    trial.world = 4;
+    trial.steps = 3;
+    trial.late = false;
+    trial.mistake = {1, mistake};
+    const TrialResult found = run_trial(trial);
+    EXPECT_EQ(found.steps.size(), 1u);
+    ASSERT_EQ(found.errors.size(), 4u) << "all leave";
+    EXPECT_NE(std::count(found.errors.begin(), found.errors.end(), Errc::invalid_input), 0);
+    for (const Errc error : found.errors) {
+      // Who gave up first may have kept another one from finding out itself.
+      EXPECT_TRUE(error == Errc::invalid_input || error == Errc::unavailable);
+    }
+  }
+}
+
 // ---- what a step costs -------------------------------------------------------------------------
 
 TEST(Engine, GathersAndTheirBuffers) {

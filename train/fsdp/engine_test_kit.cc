@@ -158,9 +158,14 @@ void train_rank(const Trial& trial, Communicator& world, Rank& out) {
     std::vector<MicroBatch> micro_batches;
     for (const Sequences& part : parts) micro_batches.push_back(part.batch());
     const std::uint64_t labels = Sequences(trial, step, range(0, kTrialBatch)).labels();
+    StepInput input{step, updates + 1, rate_of(step), labels, micro_batches};
+    if (step == 1 && trial.mistake && trial.mistake->first == world.rank()) {
+      input.labels += trial.mistake->second == Trial::Mistake::labels ? 1 : 0;
+      input.step += trial.mistake->second == Trial::Mistake::step ? 1 : 0;
+      if (trial.mistake->second == Trial::Mistake::ids) parts.back().ids.back() = -1;
+    }
     Phases phases;
-    const auto result =
-        engine.step({step, updates + 1, rate_of(step), labels, micro_batches}, phases);
+    const auto result = engine.step(input, phases);
     if (!result) {
       out.error = result.error();
       return;
@@ -213,6 +218,7 @@ TrialResult run_trial(const Trial& trial) {
   for (std::thread& thread : threads) thread.join();
   TrialResult out = ranks.front().result;
   for (const Rank& rank : ranks) {
+    if (rank.error) out.errors.push_back(rank.error->code);
     out.agreed = out.agreed && !rank.error &&
                  std::equal(out.steps.begin(), out.steps.end(), rank.result.steps.begin(),
                             rank.result.steps.end(),

@@ -22,11 +22,15 @@ struct Trial {
   std::optional<std::pair<int, std::uint64_t>> poison;
   // In this step no token counts.
   std::optional<std::uint64_t> without_labels;
+  // What this rank believes of the second step, where all others are right.
+  enum class Mistake : std::uint8_t { labels, step, ids };
+  std::optional<std::pair<int, Mistake>> mistake;
 };
 
 struct TrialResult {
   std::vector<StepResult> steps;  // as rank 0 has them
-  bool agreed = true;             // all ranks had the same
+  bool agreed = true;             // all ranks had the same, and no error
+  std::vector<Errc> errors;       // of the ranks that had one, in their order
   bool padding_is_zero = true;    // of weights and moments of all ranks
   std::vector<double> weights;    // of all units, without padding, of the first replica
   EngineMemory memory;            // of rank 0, after the last step
