@@ -18,6 +18,7 @@ std::unique_ptr<Verb> make_pack_verify_verb();
 std::unique_ptr<Verb> make_pack_check_verb();
 std::unique_ptr<Verb> make_pack_convert_verb();
 std::unique_ptr<Verb> make_plan_verb();
+std::unique_ptr<Verb> make_train_verb();
 std::unique_ptr<Verb> make_calibrate_verb();
 std::unique_ptr<Verb> make_record_verb();
 std::unique_ptr<Verb> make_agent_verb();

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tests/support/toy_math.h"
 #include "train/fsdp/engine_test_kit.h"
 
 namespace muster::train {
@@ -24,16 +23,10 @@ void expect_same_bits(const TrialResult& a, const TrialResult& b) {
   EXPECT_EQ(a.weights, b.weights);
 }
 
-Trial toy() {
-  Trial out;
-  out.math = testing_support::make_toy_math;
-  return out;
-}
-
 TEST(Engine, EqualsPlainTraining) {
   for (const bool tied : {false, true}) {
     for (const std::optional<double> clip : {std::optional<double>(), std::optional(0.05)}) {
-      Trial trial = toy();
+      Trial trial;
       trial.tied = tied;
       trial.options.clip = clip;
       const TrialResult plain = run_plain(trial);
@@ -45,28 +38,46 @@ TEST(Engine, EqualsPlainTraining) {
         const TrialResult found = run_trial(trial);
         EXPECT_TRUE(found.agreed);
         EXPECT_TRUE(found.padding_is_zero);
-        EXPECT_LT(worst(found.losses(), plain.losses()), 1e-12);
-        EXPECT_LT(worst(found.norms(), plain.norms()), 1e-12);
-        EXPECT_LT(worst(found.weights, plain.weights), 1e-12);
+        EXPECT_LE(worst(found.losses(), plain.losses()), 1e-12);
+        EXPECT_LE(worst(found.norms(), plain.norms()), 1e-12);
+        EXPECT_LE(worst(found.weights, plain.weights), 1e-11);
       }
     }
   }
 }
 
-TEST(Engine, OneTwoAndFourRanksInF32) {
-  Trial trial = toy();
-  trial.dtype = Dtype::f32;
-  const TrialResult one = run_trial(trial);
-  for (const int world : {2, 4}) {
-    trial.world = world;
-    EXPECT_LE(worst(run_trial(trial).losses(), one.losses()), 2e-6) << world;
+TEST(Engine, OneTwoAndFourRanks) {
+  for (const auto& [dtype, most] : {std::pair(Dtype::f32, 2e-6), std::pair(Dtype::bf16, 2e-3)}) {
+    Trial trial;
+    trial.dtype = dtype;
+    const TrialResult one = run_trial(trial);
+    for (const int world : {2, 4}) {
+      trial.world = world;
+      EXPECT_LE(worst(run_trial(trial).losses(), one.losses()), most) << world;
+    }
+  }
+}
+
+// The same calls, made as early as they come.
+TEST(Engine, RealRanksGiveTheSameBits) {
+  for (const int shards : {0, 2}) {
+    Trial trial;
+    trial.dtype = Dtype::f32;
+    trial.world = 4;
+    trial.shards = shards;
+    trial.steps = 6;
+    const TrialResult late = run_trial(trial);
+    trial.late = false;
+    const TrialResult real = run_trial(trial);
+    EXPECT_TRUE(real.agreed);
+    expect_same_bits(real, late);
   }
 }
 
 TEST(Engine, RepeatsBitByBitWhateverIsGatheredAhead) {
   for (const Dtype dtype : {Dtype::f32, Dtype::bf16}) {
     for (const bool tied : {false, true}) {
-      Trial trial = toy();
+      Trial trial;
       trial.dtype = dtype;
       trial.tied = tied;
       trial.world = 4;
@@ -82,7 +93,7 @@ TEST(Engine, RepeatsBitByBitWhateverIsGatheredAhead) {
 }
 
 TEST(Engine, AccumulationIsOneLargeBatchUpToRounding) {
-  Trial trial = toy();
+  Trial trial;
   trial.world = 2;
   trial.micro_batch = 4;
   const TrialResult large = run_trial(trial);
@@ -94,7 +105,7 @@ TEST(Engine, AccumulationIsOneLargeBatchUpToRounding) {
 
 TEST(Engine, ReplicasOfSlicesEqualSlicesOverAll) {
   for (const bool tied : {false, true}) {
-    Trial trial = toy();
+    Trial trial;
     trial.tied = tied;
     trial.world = 4;
     const TrialResult sharded = run_trial(trial);
@@ -110,7 +121,7 @@ TEST(Engine, ReplicasOfSlicesEqualSlicesOverAll) {
 
 TEST(Engine, OneGradientThatIsNoNumberIsSkippedByAll) {
   for (const Dtype dtype : {Dtype::f64, Dtype::f32, Dtype::bf16}) {
-    Trial trial = toy();
+    Trial trial;
     trial.dtype = dtype;
     trial.world = 4;
     trial.steps = 4;
@@ -129,7 +140,7 @@ TEST(Engine, OneGradientThatIsNoNumberIsSkippedByAll) {
 }
 
 TEST(Engine, AStepWithoutLabelsChangesNothing) {
-  Trial trial = toy();
+  Trial trial;
   trial.world = 2;
   trial.steps = 1;
   const TrialResult one = run_trial(trial);
@@ -141,6 +152,27 @@ TEST(Engine, AStepWithoutLabelsChangesNothing) {
   EXPECT_EQ(two.steps[1].outcome, StepOutcome::no_labels);
   EXPECT_FALSE(two.steps[1].loss);
   EXPECT_EQ(two.weights, one.weights);
+}
+
+TEST(Engine, NoRankWaitsForOneThatIsWrong) {
+  using enum Trial::Mistake;
+  for (const auto& [name, mistake] : {std::pair("an id that is no token", ids),
+                                      std::pair("labels", labels), std::pair("the step", step)}) {
+    SCOPED_TRACE(name);
+    Trial trial;
+    trial.world = 4;
+    trial.steps = 3;
+    trial.late = false;
+    trial.mistake = {1, mistake};
+    const TrialResult found = run_trial(trial);
+    EXPECT_EQ(found.steps.size(), 1u);
+    ASSERT_EQ(found.errors.size(), 4u) << "all leave";
+    EXPECT_NE(std::count(found.errors.begin(), found.errors.end(), Errc::invalid_input), 0);
+    for (const Errc error : found.errors) {
+      // Who gave up first may have kept another one from finding out itself.
+      EXPECT_TRUE(error == Errc::invalid_input || error == Errc::unavailable);
+    }
+  }
 }
 
 // ---- what a step costs -------------------------------------------------------------------------
@@ -167,7 +199,7 @@ TEST(Engine, GathersAndTheirBuffers) {
   };
   for (const Row& row : rows) {
     SCOPED_TRACE(row.name);
-    Trial trial = toy();
+    Trial trial;
     trial.tied = row.tied;
     trial.world = 2;
     trial.steps = 1;
@@ -182,7 +214,7 @@ TEST(Engine, GathersAndTheirBuffers) {
 }
 
 TEST(Engine, OneRankGathersNothingAndCopiesNothing) {
-  Trial trial = toy();
+  Trial trial;
   trial.dtype = Dtype::f32;
   trial.steps = 1;
   const TrialResult found = run_trial(trial);
@@ -195,7 +227,7 @@ TEST(Engine, OneRankGathersNothingAndCopiesNothing) {
 TEST(Engine, MemoryOfARankIsItsPartAndOneUnit) {
   for (const Dtype dtype : {Dtype::f64, Dtype::f32, Dtype::bf16}) {
     for (const int world : {2, 4}) {
-      Trial trial = toy();
+      Trial trial;
       trial.dtype = dtype;
       trial.world = world;
       trial.steps = 2;
@@ -215,7 +247,7 @@ TEST(Engine, MemoryOfARankIsItsPartAndOneUnit) {
 }
 
 TEST(Engine, TellsItsPhases) {
-  Trial trial = toy();
+  Trial trial;
   trial.world = 2;
   trial.steps = 1;
   const TrialResult found = run_trial(trial);

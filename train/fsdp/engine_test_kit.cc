@@ -7,12 +7,15 @@
 #include <thread>
 
 #include "tests/support/late_ranks.h"
+#include "tests/support/plain_trainer.h"
+#include "train/comm/join.h"
+#include "train/math/cpu_math.h"
 #include "train/model/weight_init.h"
 
 namespace muster::train {
 namespace {
 
-constexpr std::uint64_t kLength = 10;
+constexpr std::uint64_t kLength = 10, kSeed = 3;
 
 // Writes what is no number into the gradient of one stage.
 class PoisonedMath final : public ModelMath {
@@ -92,9 +95,9 @@ std::vector<std::uint64_t> range(std::uint64_t from, std::uint64_t count) {
 
 void init_slice(const Unit& unit, Dtype dtype, std::uint64_t begin, AlignedBytes& out) {
   if (dtype == Dtype::f64) {
-    init_weights(unit, 3, begin, {reinterpret_cast<double*>(out.data()), out.size() / 8});
+    init_weights(unit, kSeed, begin, {reinterpret_cast<double*>(out.data()), out.size() / 8});
   } else {
-    init_weights(unit, 3, begin, {reinterpret_cast<float*>(out.data()), out.size() / 4});
+    init_weights(unit, kSeed, begin, {reinterpret_cast<float*>(out.data()), out.size() / 4});
   }
 }
 
@@ -128,7 +131,7 @@ void train_rank(const Trial& trial, Communicator& world, Rank& out) {
   const auto inside = world.split(world.rank() / shards, "shards");
   const auto across = world.split(world.rank() % shards, "replicas");
   EngineRanks ranks{&world, inside->get(), shards == trial.world ? nullptr : across->get()};
-  auto math = trial.math(trial_config(trial.tied), trial.dtype);
+  auto math = make_cpu_math(trial_config(trial.tied), trial.dtype, Keep::everything);
   const auto rank = static_cast<std::uint64_t>(world.rank());
   const std::uint64_t micro = trial.micro_batch;
   const std::uint64_t batches = kTrialBatch / micro / static_cast<std::uint64_t>(trial.world);
@@ -155,9 +158,14 @@ void train_rank(const Trial& trial, Communicator& world, Rank& out) {
     std::vector<MicroBatch> micro_batches;
     for (const Sequences& part : parts) micro_batches.push_back(part.batch());
     const std::uint64_t labels = Sequences(trial, step, range(0, kTrialBatch)).labels();
+    StepInput input{step, updates + 1, rate_of(step), labels, micro_batches};
+    if (step == 1 && trial.mistake && trial.mistake->first == world.rank()) {
+      input.labels += trial.mistake->second == Trial::Mistake::labels ? 1 : 0;
+      input.step += trial.mistake->second == Trial::Mistake::step ? 1 : 0;
+      if (trial.mistake->second == Trial::Mistake::ids) parts.back().ids.back() = -1;
+    }
     Phases phases;
-    const auto result =
-        engine.step({step, updates + 1, rate_of(step), labels, micro_batches}, phases);
+    const auto result = engine.step(input, phases);
     if (!result) {
       out.error = result.error();
       return;
@@ -200,7 +208,8 @@ Qwen3Config trial_config(bool tied) {
 }
 
 TrialResult run_trial(const Trial& trial) {
-  auto comms = testing_support::make_late_ranks(trial.world);
+  auto comms = trial.late ? testing_support::make_late_ranks(trial.world)
+                          : join_threads(trial.world, {CommOptions()});
   std::vector<Rank> ranks(comms.size());
   std::vector<std::thread> threads;
   for (std::size_t r = 0; r < ranks.size(); ++r) {
@@ -209,6 +218,7 @@ TrialResult run_trial(const Trial& trial) {
   for (std::thread& thread : threads) thread.join();
   TrialResult out = ranks.front().result;
   for (const Rank& rank : ranks) {
+    if (rank.error) out.errors.push_back(rank.error->code);
     out.agreed = out.agreed && !rank.error &&
                  std::equal(out.steps.begin(), out.steps.end(), rank.result.steps.begin(),
                             rank.result.steps.end(),
@@ -235,77 +245,23 @@ TrialResult run_trial(const Trial& trial) {
 
 // ---- the same, plainly -------------------------------------------------------------------------
 
-namespace {
-
-struct PlainUnit {
-  explicit PlainUnit(const Unit& from)
-      : unit(&from), weights(8 * from.elements), gradient(8 * from.elements) {
-    init_slice(from, Dtype::f64, 0, weights);
-    first.resize(from.elements);
-    second.resize(from.elements);
-  }
-  double* w() { return reinterpret_cast<double*>(weights.data()); }
-  double* g() { return reinterpret_cast<double*>(gradient.data()); }
-
-  const Unit* unit;
-  AlignedBytes weights, gradient;
-  std::vector<double> first, second;
-};
-
-double plain_norm(std::vector<PlainUnit>& units) {
-  double squares = 0;
-  for (PlainUnit& unit : units) {
-    for (std::uint64_t i = 0; i < unit.unit->elements; ++i) squares += unit.g()[i] * unit.g()[i];
-  }
-  return std::sqrt(squares);
-}
-
-void plain_update(const AdamW& a, double rate, double number, double factor, PlainUnit& unit) {
-  for (const TensorSpec& tensor : unit.unit->tensors) {
-    for (std::uint64_t i = tensor.offset; i < tensor.offset + tensor.elements(); ++i) {
-      const double g = unit.g()[i] * factor;
-      if (tensor.decays) unit.w()[i] -= rate * a.weight_decay * unit.w()[i];
-      unit.first[i] = a.beta1 * unit.first[i] + (1 - a.beta1) * g;
-      unit.second[i] = a.beta2 * unit.second[i] + (1 - a.beta2) * g * g;
-      const double m = unit.first[i] / (1 - std::pow(a.beta1, number));
-      const double v = unit.second[i] / (1 - std::pow(a.beta2, number));
-      unit.w()[i] -= rate * m / (std::sqrt(v) + a.epsilon);
-    }
-  }
-}
-
-}  // namespace
-
 TrialResult run_plain(const Trial& trial) {
-  const auto math = trial.math(trial_config(trial.tied), Dtype::f64);
-  const std::vector<Stage>& stages = math->plan().stages();
-  std::vector<PlainUnit> units;
-  for (const Unit& unit : math->plan().units()) units.emplace_back(unit);
+  const auto math = make_cpu_math(trial_config(trial.tied), Dtype::f64, Keep::everything);
+  PlainTrainer plain(*math, kSeed);
+  const AdamW& a = trial.options.adamw;
   TrialResult out;
   for (std::uint64_t step = 0; step < trial.steps; ++step) {
-    for (PlainUnit& unit : units) {
-      std::memset(unit.gradient.data(), 0, unit.gradient.size());
-    }
     const Sequences all(trial, step, range(0, kTrialBatch));
     const auto labels = static_cast<double>(all.labels());
-    if (!math->begin(all.batch(), 1 / labels)) return {};
-    for (std::size_t s = 0; s < stages.size(); ++s) {
-      math->forward(s, units[stages[s].unit].weights.data());
-    }
-    for (std::size_t s = stages.size(); s-- > 0;) {
-      PlainUnit& unit = units[stages[s].unit];
-      math->backward(s, unit.weights.data(), unit.gradient.data());
-    }
-    const double norm = plain_norm(units);
-    const double most = trial.options.clip.value_or(std::numeric_limits<double>::infinity());
-    const double factor = std::min(1.0, most / (norm + 1e-6));
-    for (PlainUnit& unit : units) {
-      plain_update(trial.options.adamw, rate_of(step), static_cast<double>(step + 1), factor, unit);
-    }
-    out.steps.push_back({StepOutcome::updated, math->loss_sum() / labels, norm});
+    plain.clear_gradients();
+    const double loss = plain.add(all.batch(), 1 / labels) / labels;
+    const double norm = plain.step({rate_of(step), a.beta1, a.beta2, a.epsilon, a.weight_decay,
+                                    trial.options.clip.value_or(0)});
+    out.steps.push_back({StepOutcome::updated, loss, norm});
   }
-  for (PlainUnit& unit : units) {
-    out.weights.insert(out.weights.end(), unit.w(), unit.w() + unit.unit->elements);
+  for (std::size_t unit = 0; unit < math->plan().units().size(); ++unit) {
+    const std::vector<double>& weights = plain.master(unit);
+    out.weights.insert(out.weights.end(), weights.begin(), weights.end());
   }
   return out;
 }

@@ -47,9 +47,7 @@ constexpr Row kRows[] = {
     {"--seed", "N", "of the order of blocks, and of random weights (42)", &O::seed, 0, 9e15},
     {"--dtype", "WORD", "bf16, f32 or f64; master weights are f32 or better (bf16)",
      &O::dtype_name},
-    {"--checkpointing", "",
-     "compute activations anew in backward: less memory, a third slower "
-     "(muster plan)",
+    {"--checkpointing", "", "compute activations anew in backward: less memory, slower",
      &O::checkpointing},
     {"--shard-in-node", "", "shard weights over the ranks of a host, replicate across hosts (HSDP)",
      &O::shard_in_node},
@@ -66,11 +64,9 @@ constexpr Row kRows[] = {
     {"--sample", "TEXT", "what the trained model continues at the end", &O::sample},
     {"--tokenizer", "FILE", "for --sample, where it is not in the model's folder", &O::tokenizer},
     {"--run", "DIR", "the folder of the run ($MUSTER_RUN, else --out)", &O::run},
-    {"--no-even-steps", "",
-     "each rank makes as many steps as it has data for: the fault that this "
-     "program is made to name",
+    {"--no-even-steps", "", "each rank makes as many steps as it has data for: a fault to try",
      &O::no_even_steps},
-    {"--silent-hang", "", "nobody compares calls, nothing has a deadline: such a fault then hangs",
+    {"--silent-hang", "", "no call is compared, none has a deadline: such a fault hangs",
      &O::silent_hang},
 };
 
@@ -156,6 +152,27 @@ Result<ParsedOptions> parse_train_options(std::span<const std::string> words) {
   }
   if (const Status fine = check(parsed.options); !fine) return fine.error();
   return parsed;
+}
+
+std::vector<std::pair<std::string, std::string>> voted_options(const TrainOptions& options) {
+  // Where things lie may differ from host to host; what lies there is compared by its content.
+  static constexpr std::string_view kOwn[] = {"--model", "--data",      "--out",     "--local",
+                                              "--run",   "--tokenizer", "--deadline"};
+  std::vector<std::pair<std::string, std::string>> values;
+  for (const Row& row : kRows) {
+    if (std::find(std::begin(kOwn), std::end(kOwn), row.name) != std::end(kOwn)) continue;
+    const std::string value = std::visit(
+        [&options](auto member) {
+          if constexpr (std::is_same_v<decltype(member), std::string O::*>) {
+            return options.*member;
+          } else {
+            return fmt::format("{}", options.*member);
+          }
+        },
+        row.target);
+    values.emplace_back(row.name, value);
+  }
+  return values;
 }
 
 std::string train_help() {

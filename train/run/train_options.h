@@ -4,6 +4,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/result.h"
 #include "train/model/dtype.h"
@@ -48,6 +50,9 @@ struct ParsedOptions {
 
 // `words` behind the name of the program. Errc::invalid_input: in one sentence, what to do.
 Result<ParsedOptions> parse_train_options(std::span<const std::string> words);
+
+// Options that must be the same on all ranks, with their values as text.
+std::vector<std::pair<std::string, std::string>> voted_options(const TrainOptions& options);
 
 std::string train_help();
 
