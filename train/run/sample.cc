@@ -1,11 +1,12 @@
 #include "train/run/sample.h"
 
-#include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "base/limits.h"
 #include "edge/os/files.h"
 #include "train/fsdp/gather_window.h"
+#include "train/math/generate.h"
 #include "train/model/bf16.h"
 
 namespace muster::train {
@@ -28,26 +29,6 @@ std::vector<AlignedBytes> bf16_copies(const ShardedState& state) {
   return copies;
 }
 
-Result<std::int32_t> next_id(ModelMath& math, GatherWindow& window,
-                             const std::vector<std::int32_t>& ids, std::vector<double>& logits) {
-  const std::vector<std::uint8_t> counted(ids.size(), 0);
-  const MicroBatch batch{1, ids.size(), ids, counted};
-  if (const Status begun = math.begin(batch, 1); !begun) return begun.error();
-  const auto& stages = math.plan().stages();
-  for (std::size_t stage = 0; stage < stages.size(); ++stage) {
-    window.start(stages[stage].unit);
-    const auto weights = window.wait(stages[stage].unit);
-    if (!weights) return weights.error();
-    if (stage + 1 < stages.size()) {
-      math.forward(stage, *weights);
-    } else {
-      math.logits(ids.size() - 1, *weights, logits);
-    }
-  }
-  const auto most = std::max_element(logits.begin(), logits.end());
-  return static_cast<std::int32_t>(most - logits.begin());
-}
-
 }  // namespace
 
 Result<std::vector<std::int32_t>> continue_ids(ModelMath& math, const ShardedState& state,
@@ -61,17 +42,22 @@ Result<std::vector<std::int32_t>> continue_ids(ModelMath& math, const ShardedSta
     slices.push_back(copies.empty() ? state.units[unit].master.data() : copies[unit].data());
   }
   GatherWindow window(math.plan(), math.compute(), std::move(slices), shards, 0);
-  std::vector<std::int32_t> ids(prompt.begin(), prompt.end()), out;
-  std::vector<double> logits(math.plan().units()[0].tensors[0].shape[0]);  // the vocabulary
-  while (out.size() < most) {
-    const auto id = next_id(math, window, ids, logits);
-    if (!id) return id.error();
-    if (*id == end) break;
-    ids.push_back(*id);
-    out.push_back(*id);
-  }
+  std::optional<Error> fault;
+  AlignedBytes nothing;  // weights of a unit that did not come: what is computed is thrown away
+  const auto weights = [&](std::size_t unit) -> const std::byte* {
+    if (!fault) {
+      window.start(unit);
+      const auto whole = window.wait(unit);
+      if (whole) return *whole;
+      fault = whole.error();
+      nothing = AlignedBytes(math.plan().largest_unit(state.shards) * dtype_bytes(math.compute()));
+    }
+    return nothing.data();
+  };
+  auto ids = generate(math, weights, prompt, {.tokens = most, .stop = end});
   window.drain();
-  return out;
+  if (fault) return *fault;
+  return ids;
 }
 
 Result<std::unique_ptr<const Tokenizer>> load_tokenizer(const std::string& path) {
