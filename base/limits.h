@@ -202,4 +202,8 @@ inline constexpr std::uint32_t kPackBlockTokens = 1u << 20;
 inline constexpr std::uint64_t kPackBlocks = 1ull << 40;
 inline constexpr std::uint64_t kPackGlobalBatch = 1ull << 32;
 
+// A checkpoint whose newest file is younger may still be being saved: rank 0 gathers between two
+// files, and whole saves of large models took two minutes.
+inline constexpr std::chrono::seconds kSaveQuiet{120};
+
 }  // namespace muster::limits
