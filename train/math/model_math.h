@@ -43,7 +43,11 @@ class ModelMath {
   // activations.
   virtual void backward(std::size_t stage, const std::byte* weights, std::byte* gradients) = 0;
 
-  // Activations held now, bytes; the most that were held.
+  // In place of forward of the last stage, with its weights: what the model says of the token after
+  // `position` (sequence * length + place), not normalised. `out` is as long as the vocabulary.
+  virtual void logits(std::uint64_t position, const std::byte* weights, std::span<double> out) = 0;
+
+  // Memory for activations and scratch, bytes; grows only when a batch has another shape.
   virtual std::uint64_t activation_bytes() const = 0;
   // Floating-point operations of matrix products that were executed since the start.
   virtual std::uint64_t executed_flops() const = 0;
