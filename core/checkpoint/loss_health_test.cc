@@ -47,12 +47,12 @@ TEST(LossHealth, Rows) {
       {"one hard batch", run({{0, 9.0, 1.0}}), Kind::fine, 0},
       {"two hard batches", run({{0, 9.0, 1.0}, {0, 9.0, 1.0}}), Kind::fine, 0},
       {"three high ones", run({{0, 9.0, 1.0}, {0, 8.0, 1.0}, {0, 9.5, 1.0}}), Kind::jumped, 210},
-      {"high, and down again",
-       run({{0, 9.0, 1.0}, {0, 8.0, 1.0}, {0, 9.5, 1.0}, {0, 2.1, 1.0}}), Kind::fine, 0},
+      {"high, and down again", run({{0, 9.0, 1.0}, {0, 8.0, 1.0}, {0, 9.5, 1.0}, {0, 2.1, 1.0}}),
+       Kind::fine, 0},
       {"not twice as high", run({{0, 4.0, 1.0}, {0, 4.1, 1.0}, {0, 4.2, 1.0}}), Kind::fine, 0},
       {"too short to know", run({{0, 9.0, 1.0}, {0, 8.0, 1.0}, {0, 9.5, 1.0}}, 15), Kind::fine, 0},
-      {"evaluations between",
-       run({{0, 9.0, 1.0}, {0, none, none}, {0, 8.0, 1.0}, {0, 9.5, 1.0}}), Kind::jumped, 210},
+      {"evaluations between", run({{0, 9.0, 1.0}, {0, none, none}, {0, 8.0, 1.0}, {0, 9.5, 1.0}}),
+       Kind::jumped, 210},
   };
   for (const Row& row : rows) {
     const LossHealth health = judge_losses(row.rows);

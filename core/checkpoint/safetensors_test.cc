@@ -32,8 +32,7 @@ TEST(Safetensors, BadHeads) {
       {"backwards", R"({"a":{"dtype":"BF16","shape":[0],"data_offsets":[2,0]}})", "no type"},
       {"a fraction", R"({"a":{"dtype":"BF16","shape":[1.5],"data_offsets":[0,2]}})", "no type"},
       {"span", R"({"a":{"dtype":"BF16","shape":[2],"data_offsets":[0,2]}})", "another size"},
-      {"overflow",
-       R"({"a":{"dtype":"F64","shape":[4294967296,4294967296],"data_offsets":[0,0]}})",
+      {"overflow", R"({"a":{"dtype":"F64","shape":[4294967296,4294967296],"data_offsets":[0,0]}})",
        "another size"},
       {"a hole", R"({"a":{"dtype":"BF16","shape":[1],"data_offsets":[2,4]}})", "where 0 is due"},
       {"overlap",
@@ -56,7 +55,7 @@ TEST(Safetensors, BadHeads) {
 
 TEST(Safetensors, FirstBytes) {
   const auto begin = [](std::uint64_t length) {
-    return safetensors_data_begin(memory_bytes(std::span(&length, 1)));
+    return safetensors_data_begin(memory_bytes(std::span<const std::uint64_t>(&length, 1)));
   };
   EXPECT_FALSE(safetensors_data_begin("1234567"));
   EXPECT_FALSE(begin(0));
@@ -89,8 +88,8 @@ TEST(Safetensors, WhatIsWrittenReadsBack) {
 }
 
 TEST(Safetensors, UnknownTypesAreTakenAsTheyStand) {
-  const auto header = parse_safetensors(
-      file_head(R"({"a":{"dtype":"F3_NEW","shape":[8],"data_offsets":[0,3]}})"));
+  const auto header =
+      parse_safetensors(file_head(R"({"a":{"dtype":"F3_NEW","shape":[8],"data_offsets":[0,3]}})"));
   ASSERT_TRUE(header);
   EXPECT_EQ(header->data_bytes(), 3u);
 }

@@ -17,7 +17,9 @@ Status check(const std::string& zip) {
 }
 
 const std::vector<std::pair<std::string, std::string>> kFiles = {
-    {"archive/data.pkl", "\x80\2."}, {"archive/data/0", std::string(300, 'w')}, {"archive/version", "3"}};
+    {"archive/data.pkl", "\x80\2."},
+    {"archive/data/0", std::string(300, 'w')},
+    {"archive/version", "3"}};
 
 TEST(ZipDirectory, WholeFiles) {
   for (const bool wide : {false, true}) {

@@ -40,8 +40,8 @@ inline std::string zip_of(const std::vector<std::pair<std::string, std::string>>
     const std::uint64_t record = out.size();
     out += "PK\6\6" + number_bytes(std::uint64_t{44}) + std::string(12, '\0') +
            number_bytes(count) + number_bytes(count) + number_bytes(length) + number_bytes(at);
-    out += std::string("PK\6\7") + std::string(4, '\0') + number_bytes(record) +
-           number_bytes(U32{1});
+    out +=
+        std::string("PK\6\7") + std::string(4, '\0') + number_bytes(record) + number_bytes(U32{1});
   }
   const auto small = wide ? U16{0xffff} : static_cast<U16>(count);
   out += "PK\5\6" + number_bytes(U32{0}) + number_bytes(small) + number_bytes(small) +
