@@ -216,4 +216,8 @@ inline constexpr std::uint64_t kModelHeadDim = 2048;
 inline constexpr std::uint64_t kModelVocabulary = 1u << 22;
 inline constexpr std::uint64_t kModelPositions = 1u << 24;
 
+// A checkpoint whose newest file is younger may still be being saved: rank 0 gathers between two
+// files, and whole saves of large models took two minutes.
+inline constexpr std::chrono::seconds kSaveQuiet{120};
+
 }  // namespace muster::limits

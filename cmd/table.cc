@@ -10,6 +10,7 @@ std::vector<std::unique_ptr<Verb>> make_verbs() {
   verbs.push_back(make_trace_verb());
   verbs.push_back(make_explain_verb());
   verbs.push_back(make_shape_verb());
+  verbs.push_back(make_checkpoint_verb());
   verbs.push_back(make_pack_verb());
   verbs.push_back(make_pack_verify_verb());
   verbs.push_back(make_pack_check_verb());

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "train/comm/communicator.h"
@@ -25,25 +26,33 @@ struct CheckpointOptions {
 // folder has its final name) or not at all.
 class CheckpointStore {
  public:
-  // `comm` is its own (Communicator::split): its calls come from a thread of the store.
+  // `comm` is its own (Communicator::split): its calls come from a thread of the store. It joins
+  // the ranks that hold one whole copy of the state, rank r its shard r; where replicas hold
+  // others, each has a store and the first alone saves. Removes what killed saves left.
   static Result<std::unique_ptr<CheckpointStore>> open(CheckpointOptions options,
                                                        std::unique_ptr<Communicator> comm);
   virtual ~CheckpointStore() = default;
 
   // Copies what it needs, and writes behind the run's back. Errc::exhausted, before anything is
-  // written, where there is no room; a save that is still being written is waited for first.
+  // written, where there is no room; a save that is still being written is waited for first, and
+  // where it failed that is what is returned: this one is being written all the same.
   virtual Status save(const ShardedState& state, const RunCursor& cursor) = 0;
   // Until the last save is complete, or why it is not. The run goes on training meanwhile, so a
   // failed save is told here and by the next save, and the older checkpoints are left as they are.
   virtual Status finish() = 0;
   virtual bool saving() const = 0;
 
-  // The newest complete one; nothing where there is none.
+  // The newest complete one, every byte of it held against the hashes of its manifest, by all ranks
+  // together; nothing where there is none. What is damaged is passed over, with a warning.
   virtual Result<std::optional<std::string>> newest() = 0;
   // Another number of shards than wrote it is fine. Weights alone leave moments and cursor as they
   // are: the cursor is then absent.
   virtual Result<std::optional<RunCursor>> load(const std::string& checkpoint,
                                                 ShardedState& state) = 0;
+
+  // What went wrong without harm since the last call, for people: a checkpoint that newest() passed
+  // over and why, an older one that could not be removed. Rank 0 has them all; not while saving().
+  virtual std::vector<std::string> take_warnings() = 0;
 };
 
 // Weights of a Hugging Face folder (one file or several, tied or not) into the master slices: each
