@@ -164,6 +164,15 @@ void TrainLoop::tell(const RunCursor& cursor, const StepResult& result, const Ag
   }
 }
 
+// Ranks that hold a copy of what others save write nothing; they learn how it went.
+Status TrainLoop::alike(const Status& own) {
+  const auto worst = parts_.world->max(own ? 0 : 1, kSaveTag);
+  if (!worst) return worst.error();
+  if (*worst == 0) return {};
+  failed_in_save_ = true;
+  return own ? Status(make_error(Errc::exhausted, "the checkpoint could not be written")) : own;
+}
+
 Status TrainLoop::save(const RunCursor& cursor) {
   enter(RankPhase::save);
   if (const Status together = parts_.world->barrier(kSaveTag); !together) return together;
@@ -171,15 +180,15 @@ Status TrainLoop::save(const RunCursor& cursor) {
   parts_.output->event({"save_begin", system_clock().wall(), cursor.step, {}, "checkpoints"});
   save_began_ = system_clock().mono();
   saved_step_ = cursor.step;
-  const Status saved = parts_.store->save(*parts_.state, cursor);
-  failed_in_save_ = !saved;
-  return saved;
+  return alike(parts_.saves ? parts_.store->save(*parts_.state, cursor) : Status());
 }
 
 Status TrainLoop::finish_saves() {
   if (!save_began_) return {};
-  const Status finished = parts_.store->finish();
-  failed_in_save_ = !finished;
+  const Status finished = alike(parts_.saves ? parts_.store->finish() : Status());
+  for (const std::string& warning : parts_.store->take_warnings()) {
+    parts_.output->say("WARN " + warning);
+  }
   if (!finished) return finished;
   parts_.output->event(
       {"save_end", system_clock().wall(), saved_step_, seconds_since(*save_began_), ""});

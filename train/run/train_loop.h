@@ -26,6 +26,7 @@ struct LoopParts {
   Engine* engine = nullptr;
   ShardedState* state = nullptr;
   CheckpointStore* store = nullptr;
+  bool saves = true;  // false: other ranks hold the same slices, and save them
   RunOutput* output = nullptr;
   HeartbeatWriter* heartbeat = nullptr;
   FlightRecorder* recorder = nullptr;
@@ -68,6 +69,7 @@ class TrainLoop {
   Result<Agreed> agree(const PhaseSeconds& own, double step_s);
   void tell(const RunCursor& cursor, const StepResult& result, const Agreed& agreed);
   Status save(const RunCursor& cursor);
+  Status alike(const Status& own);
   Status finish_saves();
   void enter(RankPhase phase);
 

@@ -96,6 +96,7 @@ class RankRun {
   std::unique_ptr<CheckpointStore> store_;
   std::unique_ptr<Engine> engine_;
   std::uint64_t epoch_steps_ = 0, target_ = 0;
+  bool saves_ = true;
   RunCursor cursor_;
 };
 
@@ -254,8 +255,11 @@ Answer<void> RankRun::load() {
   checkpoints.config_json = config_json_;
   checkpoints.exact = !options_.no_exact;
   checkpoints.keep = options_.keep;
-  auto own = world_->split(0, "checkpoints");
+  // With copies of the weights on several hosts each has a store to load from; the first one saves.
+  const int copy = shards_ ? place_.rank - place_.local_rank : 0;
+  auto own = world_->split(copy, "checkpoints");
   if (!own) return refuse(own.error(), ExitStatus::out_of_step);
+  saves_ = copy == 0;
   auto store = CheckpointStore::open(checkpoints, std::move(*own));
   if (!store) return refuse(store.error(), ExitStatus::storage);
   store_ = std::move(*store);
@@ -319,8 +323,16 @@ Answer<ExitStatus> RankRun::train() {
   engine_ = std::make_unique<Engine>(*math_, *state_, ranks, engine);
   engine_->weights_changed();
   heartbeat_->set_target(static_cast<std::int64_t>(target_));
-  const LoopParts parts{world_.get(), data_.get(), engine_.get(),    state_.get(),
-                        store_.get(), &output_,    heartbeat_.get(), recorder_.get()};
+  LoopParts parts;
+  parts.world = world_.get();
+  parts.data = data_.get();
+  parts.engine = engine_.get();
+  parts.state = state_.get();
+  parts.store = store_.get();
+  parts.saves = saves_;
+  parts.output = &output_;
+  parts.heartbeat = heartbeat_.get();
+  parts.recorder = recorder_.get();
   output_.say(fmt::format("{} parameters, {} ranks, {} blocks of {} tokens, {} steps of {} tokens",
                           math_->plan().parameters(), place_.world, data_->blocks(),
                           data_->block_tokens(), target_,
