@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -176,6 +177,107 @@ TEST_F(Train, ASilentHangHangs) {
       "for p in $p0 $p1 $p2; do kill -0 $p && echo alive; done; kill -9 $p0 $p1 $p2\nwait\n");
   EXPECT_EQ(steps_of(hung.output).size(), 2U) << hung.output;
   EXPECT_NE(hung.output.find("alive\nalive\nalive\n"), std::string::npos) << hung.output;
+}
+
+// The bytes of all files of a checkpoint, by name.
+std::map<std::string, std::string> files_of(const std::string& folder) {
+  std::map<std::string, std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    files[entry.path().filename()] = file_text(entry.path());
+  }
+  return files;
+}
+
+TEST_F(Train, AResumedRunEndsBitByBitWhereItWouldHave) {
+  for (const std::string dtype : {"f32", "bf16"}) {
+    const std::string words =
+        usual("out-" + dtype) + "--steps 8 --save-every 4 --local 2 --dtype " + dtype;
+    ASSERT_EQ(run(words).status, 0);
+    const std::string last = path("out-" + dtype + "/checkpoints/step-8");
+    const auto whole = files_of(last);
+    ASSERT_FALSE(whole.empty());
+    std::filesystem::remove_all(last);
+    const ShellRun resumed = run(words + " --resume");
+    ASSERT_EQ(resumed.status, 0) << resumed.output;
+    EXPECT_NE(resumed.output.find("resume from"), std::string::npos) << resumed.output;
+    EXPECT_EQ(steps_of(resumed.output).size(), 4U) << resumed.output;
+    EXPECT_TRUE(files_of(last) == whole) << dtype;
+  }
+  // Another number of ranks goes on too.
+  const std::string words = usual("out-f32") + "--steps 8 --save-every 4 --accumulate 8 --resume";
+  std::filesystem::remove_all(path("out-f32/checkpoints/step-8"));
+  const ShellRun alone = run(words);
+  EXPECT_EQ(alone.status, 0) << alone.output;
+  EXPECT_EQ(steps_of(alone.output).size(), 4U) << alone.output;
+  // The order of blocks would be another one.
+  EXPECT_EQ(run(words + " --seed 7").status, 78);
+}
+
+TEST_F(Train, ASignalSavesAndLeaves) {
+  const std::string words = usual("out") + "--epochs 100000 --save-every 0 --local 2";
+  for (const char* signal : {"TERM", "USR1"}) {
+    const ShellRun left = run_shell(
+        "cd " + shell_word(folder_.path()) + "\nrm -f out/metrics.jsonl\n" + kMuster + " " + words +
+        " --resume & p=$!\nn=0\n"
+        "while [ $n -lt 600 ] && ! grep -q step_ms out/metrics.jsonl 2>/dev/null; do\n"
+        "  sleep 0.05; n=$((n + 1)); done\n"
+        "kill -" +
+        signal + " $p; wait $p; echo status $?\n");
+    EXPECT_NE(left.output.find("status 75\n"), std::string::npos) << left.output;
+    EXPECT_NE(left.output.find("saved and left"), std::string::npos) << left.output;
+    const bool first = signal == std::string("TERM");
+    EXPECT_EQ(left.output.find("resume from") == std::string::npos, first) << left.output;
+  }
+}
+
+TEST_F(Train, AFullDiskEndsTheRunWithItsStatus) {
+  // Files may not grow beyond 300 KiB: more than a flight record, less than a checkpoint.
+  const ShellRun full =
+      run_shell("cd " + shell_word(folder_.path()) + " && trap '' XFSZ && ulimit -f 600 && " +
+                kMuster + " " + usual("out") + "--steps 4 --save-every 2 --local 2");
+  EXPECT_EQ(full.status, 74) << full.output;
+  EXPECT_NE(full.output.find("File too large"), std::string::npos) << full.output;
+  const ShellRun later = run(usual("out") + "--steps 4 --save-every 2 --local 2 --resume");
+  EXPECT_EQ(later.status, 0) << later.output;
+}
+
+// Weights that are no numbers: no rank applies the gradient, and the run ends.
+TEST_F(Train, NoFiniteGradients) {
+  ASSERT_EQ(run(usual("out") + "--steps 1 --dtype bf16").status, 0);
+  const std::string weights = path("out/checkpoints/step-1/model.safetensors");
+  std::string bytes = file_text(weights);
+  ASSERT_GT(bytes.size(), 1000U);
+  const std::size_t end = bytes.size();
+  bytes[end - 2] = '\xc0';
+  bytes[end - 1] = '\x7f';
+  folder_.write("out/checkpoints/step-1/model.safetensors", bytes);
+  const ShellRun lost =
+      run("train --model out/checkpoints/step-1 --data packed --dtype f32 "
+          "--accumulate 4 --out lost --local 2 --most-skips 3");
+  EXPECT_EQ(lost.status, 93) << lost.output;
+  EXPECT_EQ(steps_of(lost.output).size(), 3U) << lost.output;
+  EXPECT_NE(lost.output.find("not applied: the gradient is not finite"), std::string::npos)
+      << lost.output;
+}
+
+// Text that every Debian has; a model that knows nothing learns how licences begin.
+TEST_F(Train, ASmallModelLearnsLicences) {
+  const std::string tokenizer = shell_word(kSource + "/testdata/tokenizers/qwen2.json");
+  const ShellRun packed =
+      run("pack /usr/share/common-licenses/GPL-3 /usr/share/common-licenses/Apache-2.0 "
+          "--out licences --block 64 --split '\\n\\n' --tokenizer " +
+          tokenizer);
+  ASSERT_EQ(packed.status, 0) << packed.output;
+  const ShellRun trained =
+      run("train --model config.json --from-scratch --data licences --out run --local 2 --lr 1e-2 "
+          "--accumulate 4 --steps 40 --sample 'the terms of this' --tokenizer " +
+          tokenizer);
+  ASSERT_EQ(trained.status, 0) << trained.output;
+  const auto lines = steps_of(trained.output);
+  ASSERT_EQ(lines.size(), 40U);
+  EXPECT_LE(loss_of(lines.back()), 0.8 * loss_of(lines.front())) << trained.output;
+  EXPECT_NE(trained.output.find("\nsample: the terms of this |"), std::string::npos)
+      << trained.output;
 }
 
 TEST_F(Train, StatusesOfWrongWords) {
