@@ -127,6 +127,12 @@ inline constexpr std::size_t kFlightWords = 8'000'000;
 // Ranks named as members, in all groups of one dump: 100,000 in forty.
 inline constexpr std::uint64_t kFlightMembers = 4'000'000;
 
+// A flight record of our own trainer: its head and rows may grow in later versions, its ring holds
+// 2,048 rows today.
+inline constexpr std::uint32_t kFlightRecordHeadBytes = 64 * 1024;
+inline constexpr std::uint32_t kFlightRecordRowBytes = 4096;
+inline constexpr std::uint32_t kFlightRecordRows = 65'536;
+
 // A wait that is shorter than this may be a save or an evaluation of others, as with waits seen by
 // power; longer, it counts.
 inline constexpr std::int64_t kFlightLongWaitNs = 120'000'000'000;
@@ -201,5 +207,17 @@ inline constexpr std::size_t kRecordBytes = 64 * 1024 * 1024;
 inline constexpr std::uint32_t kPackBlockTokens = 1u << 20;
 inline constexpr std::uint64_t kPackBlocks = 1ull << 40;
 inline constexpr std::uint64_t kPackGlobalBatch = 1ull << 32;
+// Numbers of a model's config.json, ten times those of the largest dense models known (hidden
+// 16,384, intermediate 53,248, 126 layers, 128 heads of 128, 256,000 tokens, 1 M positions).
+inline constexpr std::uint64_t kModelWidth = 1u << 19;
+inline constexpr std::uint64_t kModelLayers = 1024;
+inline constexpr std::uint64_t kModelHeads = 2048;
+inline constexpr std::uint64_t kModelHeadDim = 2048;
+inline constexpr std::uint64_t kModelVocabulary = 1u << 22;
+inline constexpr std::uint64_t kModelPositions = 1u << 24;
+
+// A checkpoint whose newest file is younger may still be being saved: rank 0 gathers between two
+// files, and whole saves of large models took two minutes.
+inline constexpr std::chrono::seconds kSaveQuiet{120};
 
 }  // namespace muster::limits

@@ -51,6 +51,7 @@ std::string quoted(std::string_view text, Shell shell) {
 // The rows of --help and --json, which every verb has, and of --config.
 std::vector<OptionRow> with_common(const VerbForm& verb) {
   std::vector<OptionRow> rows = verb.options;
+  std::erase_if(rows, [](const OptionRow& row) { return row.type == OptionRow::Type::everything; });
   const bool configurable =
       std::any_of(rows.begin(), rows.end(), [](const OptionRow& row) { return !row.key.empty(); });
   if (configurable) {

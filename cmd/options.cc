@@ -67,6 +67,10 @@ void VerbOptions::rest(const std::string& value, std::vector<std::string>* targe
   rows_.push_back({value, value, std::move(help), {}, OptionRow::Type::rest, target});
 }
 
+void VerbOptions::everything(std::vector<std::string>* target) {
+  rows_.push_back({"", "", "", {}, OptionRow::Type::everything, target});
+}
+
 bool VerbOptions::configurable() const {
   return std::any_of(rows_.begin(), rows_.end(),
                      [](const OptionRow& row) { return !row.key.empty(); });
@@ -113,6 +117,8 @@ CLI::Option* add_row(CLI::App& app, const OptionRow& row) {
       option = app.add_option(row.names, *static_cast<std::vector<std::string>*>(row.target), help);
       option->allow_extra_args(false)->take_all();
       break;
+    case OptionRow::Type::everything:
+      break;
     case OptionRow::Type::positionals:
     case OptionRow::Type::rest:
       option = app.add_option(row.names, *static_cast<std::vector<std::string>*>(row.target), help);
@@ -124,11 +130,27 @@ CLI::Option* add_row(CLI::App& app, const OptionRow& row) {
   return option;
 }
 
+// A verb whose words another program reads.
+void add_passing_verb(CLI::App& sub, Verb* verb, Parsed& parsed, std::vector<std::string>* words) {
+  sub.set_help_flag();
+  sub.prefix_command();
+  sub.parse_complete_callback([&sub, &parsed, verb, words] {
+    parsed.verb = verb;
+    parsed.options.clear();
+    *words = sub.remaining();
+  });
+}
+
 // Declares the options of one verb, which is the one of `parsed` when its part of the command line
 // was read.
 void add_verb(CLI::App& sub, Verb* verb, Parsed& parsed) {
   VerbOptions declared;
   verb->declare(declared);
+  if (!declared.rows().empty() && declared.rows()[0].type == OptionRow::Type::everything) {
+    add_passing_verb(sub, verb, parsed,
+                     static_cast<std::vector<std::string>*>(declared.rows()[0].target));
+    return;
+  }
   std::vector<std::pair<OptionRow, CLI::Option*>> rows;
   for (const OptionRow& row : declared.rows()) rows.emplace_back(row, add_row(sub, row));
   sub.add_flag("--json", parsed.json, "one JSON document on standard output (docs/FORMATS.md)");

@@ -18,7 +18,16 @@ struct OptionRow {
   std::string value;  // "FILE", empty for a flag
   std::string help;
   std::vector<std::string> choices;
-  enum class Type : std::uint8_t { flag, text, number, integer, list, positionals, rest } type;
+  enum class Type : std::uint8_t {
+    flag,
+    text,
+    number,
+    integer,
+    list,
+    positionals,
+    rest,
+    everything
+  } type;
   void* target;
   std::string_view key = {};  // of muster.toml, which rules where the option is not given
   bool given = false;         // on the command line; after parsing
@@ -43,6 +52,8 @@ class VerbOptions {
   void positionals(const std::string& value, std::vector<std::string>* target, std::string help);
   // Everything after "--", untouched.
   void rest(const std::string& value, std::vector<std::string>* target, std::string help);
+  // All words of the verb, untouched, --help too: another program reads them. No other option.
+  void everything(std::vector<std::string>* target);
   // Shown at the end of --help: worked examples first, then exit statuses.
   void epilog(std::string text) { epilog_ = std::move(text); }
 

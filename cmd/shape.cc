@@ -117,10 +117,10 @@ class ShapeVerb final : public Verb {
     }
     const auto parameters = shape::parse_parameters(params_);
     if (!parameters) return parameters.error();
-    const shape::GpuPeak* peak = shape::find_gpu_peak(gpu_);
+    const GpuPeak* peak = find_gpu_peak(gpu_);
     if (peak == nullptr) {
       std::string names;
-      for (const shape::GpuPeak& one : shape::gpu_peak_table()) {
+      for (const GpuPeak& one : gpu_peak_table()) {
         names += (names.empty() ? "" : ", ") + std::string(one.name);
       }
       return make_error(Errc::invalid_input, "--gpu: no peak is known of it; known are " + names);

@@ -10,10 +10,13 @@ std::vector<std::unique_ptr<Verb>> make_verbs() {
   verbs.push_back(make_trace_verb());
   verbs.push_back(make_explain_verb());
   verbs.push_back(make_shape_verb());
+  verbs.push_back(make_checkpoint_verb());
   verbs.push_back(make_pack_verb());
   verbs.push_back(make_pack_verify_verb());
   verbs.push_back(make_pack_check_verb());
   verbs.push_back(make_pack_convert_verb());
+  verbs.push_back(make_plan_verb());
+  verbs.push_back(make_train_verb());
   verbs.push_back(make_calibrate_verb());
   verbs.push_back(make_record_verb());
   verbs.push_back(make_bench_storage_verb());

@@ -7,6 +7,7 @@
 
 #include "core/blocks/pack_manifest.h"
 #include "core/blocks/resume_state.h"
+#include "core/checkpoint/checkpoint_manifest.h"
 #include "core/model/gate_record.h"
 #include "core/model/heartbeat.h"
 #include "core/model/report_json.h"
@@ -58,10 +59,13 @@ TEST(Formats, EveryExampleDecodes) {
     if (start == R"({"schema":"muster.pack_state/1")") {
       complaint = complaint_of(blocks::decode_resume_state(block));
     }
+    if (start == R"({"schema":"muster.checkpoint/1")") {
+      complaint = complaint_of(checkpoint::decode_checkpoint_manifest(block));
+    }
     if (start == R"({"schema":"muster.verdict/1")") complaint = complaint_of(decode_verdict(block));
     EXPECT_EQ(complaint, "") << block;
   }
-  EXPECT_EQ(seen.size(), 6U);
+  EXPECT_EQ(seen.size(), 7U);
 }
 
 TEST(Formats, CalibrationDecodes) {

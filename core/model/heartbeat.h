@@ -8,7 +8,7 @@
 #include "base/result.h"
 
 // One rank's sign of life (docs/FORMATS.md, muster.heartbeat/1). The rank writes it, at most once a
-// second, by temporary name and rename; the watcher reads it.
+// second and once more at its end, by temporary name and rename; the watcher reads it.
 
 namespace muster {
 

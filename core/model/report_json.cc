@@ -115,8 +115,8 @@ Finding read_finding(JsonFields& fields, const std::string& where) {
 
 }  // namespace
 
-void write_report(JsonWriter& w, const Report& report) {
-  w.begin_object().key("schema").value("muster.report/1").key("verb").value(report.verb);
+void write_report_fields(JsonWriter& w, const Report& report) {
+  w.key("schema").value("muster.report/1").key("verb").value(report.verb);
   w.key("findings").begin_array();
   for (const Finding& f : report.findings) write_finding(w, f);
   w.end_array().key("blind").begin_array();
@@ -126,7 +126,13 @@ void write_report(JsonWriter& w, const Report& report) {
   }
   w.end_array().key("notes").begin_array();
   for (const std::string& note : report.notes) w.value(note);
-  w.end_array().end_object();
+  w.end_array();
+}
+
+void write_report(JsonWriter& w, const Report& report) {
+  w.begin_object();
+  write_report_fields(w, report);
+  w.end_object();
 }
 
 std::string encode_report(const Report& report) {

@@ -20,6 +20,8 @@ Result<Report> decode_report(std::string_view bytes);
 
 // The same as a part of a larger document; `where` ("report.") stands in front of complaints.
 void write_report(JsonWriter& writer, const Report& report);
+// Its fields alone, into an object that has others beside them.
+void write_report_fields(JsonWriter& writer, const Report& report);
 Result<Report> read_report(const JsonNode& node, const std::string& where);
 
 }  // namespace muster

@@ -1,11 +1,11 @@
 #include "core/progress/event_file.h"
 
-#include <array>
 #include <bit>
 #include <cmath>
 #include <optional>
 #include <string>
 
+#include "base/crc32c.h"
 #include "base/limits.h"
 #include "core/progress/step_table.h"
 
@@ -14,24 +14,8 @@ namespace {
 
 constexpr std::size_t kHead = 12, kTail = 4;
 
-constexpr std::array<std::uint32_t, 256> make_crc_table() {
-  constexpr std::uint32_t kCastagnoli = 0x82f63b78;
-  std::array<std::uint32_t, 256> table{};
-  for (std::uint32_t i = 0; i < 256; ++i) {
-    std::uint32_t value = i;
-    for (int bit = 0; bit < 8; ++bit) value = (value >> 1) ^ ((value & 1) != 0 ? kCastagnoli : 0);
-    table[i] = value;
-  }
-  return table;
-}
-constexpr std::array<std::uint32_t, 256> kCrcTable = make_crc_table();
-
 std::uint32_t masked_crc(std::string_view bytes) {
-  std::uint32_t crc = 0xffffffff;
-  for (const char c : bytes) {
-    crc = (crc >> 8) ^ kCrcTable[(crc ^ static_cast<unsigned char>(c)) & 0xff];
-  }
-  crc = ~crc;
+  const std::uint32_t crc = crc32c(bytes);
   return ((crc >> 15) | (crc << 17)) + 0xa282ead8;
 }
 

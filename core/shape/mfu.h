@@ -1,28 +1,16 @@
 #pragma once
 
-#include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
+#include "core/model/gpu_peak.h"
 #include "core/shape/curve.h"
 
 // Model FLOPs utilization: 6 FLOP for each parameter and token (forward 2, backward 4; Kaplan et
 // al. 2020, without attention, which adds 5 to 15 % at usual lengths), over what the GPUs could do.
 
 namespace muster::shape {
-
-// Dense BF16 peak of the tensor cores, by the vendor's data sheets (FP16 for V100 and T4, which
-// have no BF16). Figures with sparsity are twice that and are not meant.
-struct GpuPeak {
-  std::string_view name;   // "H100"
-  std::string_view match;  // part of a product name, lower case
-  double tflops = 0;
-};
-std::span<const GpuPeak> gpu_peak_table();
-// "H100", "NVIDIA H100 80GB HBM3"; nothing for a model that is not in the table.
-const GpuPeak* find_gpu_peak(std::string_view name);
 
 // "32e9", "32b", "0.6B", "350M".
 Result<double> parse_parameters(std::string_view text);

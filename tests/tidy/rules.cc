@@ -133,6 +133,7 @@ const std::vector<Owner>& owners() {
       {"re2/", {"core/"}},
       {"xxhash.h", {"core/"}},
       {"immintrin.h", {"core/tokens/class_masks.cc"}},
+      {"oneapi/dnnl/", {"train/math/"}},
       {"gtest/", {"tests/"}, true},
       {"gmock/", {"tests/"}, true},
       {"benchmark/", {"bench/"}},

@@ -1,0 +1,309 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/text.h"
+#include "core/model/heartbeat.h"
+#include "tests/support/shell.h"
+
+// `muster train` as a person meets it: a tiny random model on a pack of this tree's own documents.
+
+namespace muster {
+namespace {
+
+using testing_support::file_text;
+using testing_support::run_shell;
+using testing_support::shell_word;
+using testing_support::ShellRun;
+using testing_support::TemporaryFolder;
+
+const std::string kSource = MUSTER_SOURCE_DIR;
+const std::string kMuster = shell_word(std::string(MUSTER_BINARY_DIR) + "/cmd/muster");
+
+// 2,006 tokens of vocabulary: testdata/tokenizers/qwen2.json.
+constexpr const char* kConfig =
+    R"({"model_type":"qwen3","vocab_size":2048,"hidden_size":32,"intermediate_size":64,)"
+    R"("num_hidden_layers":2,"num_attention_heads":4,"num_key_value_heads":2,"head_dim":16,)"
+    R"("rms_norm_eps":1e-6,"rope_theta":10000,"max_position_embeddings":512,"hidden_act":"silu",)"
+    R"("tie_word_embeddings":true})";
+
+class Train : public testing::Test {
+ protected:
+  Train() {
+    folder_.write("config.json", kConfig);
+    const ShellRun packed =
+        run("pack " + shell_word(kSource + "/README.md") + " " +
+            shell_word(kSource + "/CONTRIBUTING.md") +
+            " --out packed --block 32 --split '\\n\\n' --tokenizer " +
+            shell_word(kSource + "/testdata/tokenizers/qwen2.json") + " --eos none");
+    EXPECT_EQ(packed.status, 0) << packed.output;
+  }
+
+  std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
+  // In the folder, with `environment` ("RANK=0 ...") in front.
+  ShellRun run(const std::string& words, const std::string& environment = "") const {
+    return run_shell("cd " + shell_word(folder_.path()) + " && " + environment + " " + kMuster +
+                     " " + words);
+  }
+  static std::string usual(const std::string& out) {
+    return "train --model config.json --from-scratch --data packed --dtype f32 --lr 5e-3 "
+           "--accumulate 4 --out " +
+           out + " ";
+  }
+  std::vector<std::string> steps_of(const std::string& output) const {
+    std::vector<std::string> lines;
+    for (const std::string_view line : split(output, '\n')) {
+      if (line.find(" | loss ") != std::string_view::npos) lines.emplace_back(line);
+    }
+    return lines;
+  }
+  static double loss_of(const std::string& line) {
+    const std::size_t at = line.find("loss ") + 5;
+    return parse_double(line.substr(at, line.find(' ', at) - at)).value_or(-1);
+  }
+  // Files of one rank each, with so many blocks of 8 tokens.
+  void write_rank_files(const std::vector<std::size_t>& blocks) {
+    std::filesystem::create_directory(path("cache"));
+    for (std::size_t rank = 0; rank < blocks.size(); ++rank) {
+      std::string bytes;
+      for (std::size_t i = 0; i < blocks[rank] * 8; ++i) {
+        bytes += static_cast<char>(i * 7 % 200);
+        bytes += std::string(3, '\0');
+      }
+      folder_.write("cache/rank0" + std::to_string(rank) + ".i32", bytes);
+    }
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(Train, OneTwoAndFourRanksTrainAlike) {
+  std::vector<double> last;
+  for (const int ranks : {1, 2, 4}) {
+    const std::string out = "out" + std::to_string(ranks);
+    // The same 4 blocks a step, whatever the number of ranks.
+    const ShellRun trained =
+        run("train --model config.json --from-scratch --data packed --dtype f32 --lr 5e-3 "
+            "--steps 12 --save-every 6 --accumulate " +
+            std::to_string(4 / ranks) + " --local " + std::to_string(ranks) + " --out " + out);
+    ASSERT_EQ(trained.status, 0) << trained.output;
+    const auto lines = steps_of(trained.output);
+    ASSERT_EQ(lines.size(), 12U) << trained.output;
+    EXPECT_LT(loss_of(lines.back()), 0.95 * loss_of(lines.front())) << trained.output;
+    last.push_back(loss_of(lines.back()));
+    for (int rank = 0; rank < ranks; ++rank) {
+      const auto beat = decode_heartbeat(
+          file_text(path(out + "/attempts/1/heartbeat/rank-" + std::to_string(rank))));
+      ASSERT_TRUE(beat) << beat.error().context;
+      EXPECT_EQ(beat->step, 12);
+      EXPECT_EQ(beat->target_step, 12);
+      EXPECT_EQ(beat->phase, RankPhase::done);
+    }
+    const std::string metrics = file_text(path(out + "/metrics.jsonl"));
+    EXPECT_EQ(std::count(metrics.begin(), metrics.end(), '\n'), 12 + 2 * 2 + 1) << metrics;
+    for (const char* step : {"6", "12"}) {
+      EXPECT_TRUE(std::filesystem::exists(path(out + "/checkpoints/step-" + step))) << step;
+    }
+    // What it says is what our own verbs read.
+    const ShellRun shape = run("shape " + out + "/metrics.jsonl");
+    EXPECT_NE(shape.output.find("12 points"), std::string::npos) << shape.output;
+    const ShellRun board = run("shape " + out + "/tensorboard/events.out.tfevents.*");
+    EXPECT_NE(board.output.find("12 points"), std::string::npos) << board.output;
+  }
+  EXPECT_NEAR(last[0], last[1], 2e-4);
+  EXPECT_NEAR(last[0], last[2], 2e-4);
+}
+
+// The field report's failure: one rank has fewer blocks, and nobody compared them.
+TEST_F(Train, UnevenDataIsNamedAtOnce) {
+  write_rank_files({21, 20, 20, 16});
+  const std::string words =
+      "train --model config.json --from-scratch --data cache --sequence 8 --dtype f32 --local 4 "
+      "--accumulate 4 --save-every 0 ";
+  const ShellRun hung = run(words + "--out uneven --no-even-steps");
+  EXPECT_EQ(hung.status, 76) << hung.output;
+  EXPECT_EQ(steps_of(hung.output).size(), 4U) << hung.output;
+  for (const char* rank : {"rank 0: ", "rank 1: ", "rank 2: ", "rank 3: "}) {
+    EXPECT_NE(hung.output.find(rank), std::string::npos) << rank << hung.output;
+  }
+  const ShellRun trace = run("trace uneven/attempts/1/flight");
+  EXPECT_NE(trace.output.find("rank 3"), std::string::npos) << trace.output;
+  const ShellRun even = run(words + "--out even");
+  EXPECT_EQ(even.status, 0) << even.output;
+  EXPECT_NE(even.output.find("16 to 21 (rank 3 has the fewest); every rank makes 4 steps"),
+            std::string::npos)
+      << even.output;
+  EXPECT_EQ(steps_of(even.output).size(), 4U) << even.output;
+}
+
+// Three ranks as a launcher starts them, one with other words; `words[r]` of rank r.
+std::string three_ranks(const std::vector<std::string>& words) {
+  std::string script =
+      "export WORLD_SIZE=3 LOCAL_WORLD_SIZE=3 MASTER_ADDR=localhost "
+      "MASTER_PORT=29500 TORCHELASTIC_RUN_ID=$$\n";
+  for (int rank = 0; rank < 3; ++rank) {
+    const std::string number = std::to_string(rank);
+    script += "RANK=" + number + " LOCAL_RANK=" + number + " " + kMuster + " " +
+              words[static_cast<std::size_t>(rank)] + " &\np" + number + "=$!\n";
+  }
+  return script;
+}
+
+TEST_F(Train, ADifferentRankIsRefusedByName) {
+  const std::string same = usual("out");
+  const ShellRun refused = run_shell(
+      "cd " + shell_word(folder_.path()) + "\n" + three_ranks({same, same, same + " --lr 1e-4"}) +
+      "wait $p0; a=$?; wait $p1; b=$?; wait $p2; echo statuses $a $b $?\n");
+  EXPECT_NE(refused.output.find("statuses 78 78 78"), std::string::npos) << refused.output;
+  EXPECT_NE(refused.output.find("--lr: rank 2 has 0.0001 where ranks 0-1 have 0.005"),
+            std::string::npos)
+      << refused.output;
+}
+
+// Nobody compares, nothing has a deadline: as the report's run stood for three hours.
+TEST_F(Train, ASilentHangHangs) {
+  write_rank_files({12, 12, 8});
+  const std::string words =
+      "train --model config.json --from-scratch --data cache --sequence 8 --dtype f32 "
+      "--accumulate 4 --save-every 0 --no-even-steps --silent-hang --out out ";
+  const ShellRun hung = run_shell(
+      "cd " + shell_word(folder_.path()) + "\n" + three_ranks({words, words, words}) +
+      "n=0; while [ $n -lt 600 ] && ! grep -q '\"step\":2' out/metrics.jsonl 2>/dev/null; do\n"
+      "  sleep 0.1; n=$((n + 1)); done\nsleep 1\n"
+      "for p in $p0 $p1 $p2; do kill -0 $p && echo alive; done; kill -9 $p0 $p1 $p2\nwait\n");
+  EXPECT_EQ(steps_of(hung.output).size(), 2U) << hung.output;
+  EXPECT_NE(hung.output.find("alive\nalive\nalive\n"), std::string::npos) << hung.output;
+}
+
+// The bytes of all files of a checkpoint, by name.
+std::map<std::string, std::string> files_of(const std::string& folder) {
+  std::map<std::string, std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    files[entry.path().filename()] = file_text(entry.path());
+  }
+  return files;
+}
+
+TEST_F(Train, AResumedRunEndsBitByBitWhereItWouldHave) {
+  for (const std::string dtype : {"f32", "bf16"}) {
+    const std::string words =
+        usual("out-" + dtype) + "--steps 8 --save-every 4 --local 2 --dtype " + dtype;
+    ASSERT_EQ(run(words).status, 0);
+    const std::string last = path("out-" + dtype + "/checkpoints/step-8");
+    const auto whole = files_of(last);
+    ASSERT_FALSE(whole.empty());
+    std::filesystem::remove_all(last);
+    const ShellRun resumed = run(words + " --resume");
+    ASSERT_EQ(resumed.status, 0) << resumed.output;
+    EXPECT_NE(resumed.output.find("resume from"), std::string::npos) << resumed.output;
+    EXPECT_EQ(steps_of(resumed.output).size(), 4U) << resumed.output;
+    EXPECT_TRUE(files_of(last) == whole) << dtype;
+  }
+  // Another number of ranks goes on too.
+  const std::string words = usual("out-f32") + "--steps 8 --save-every 4 --accumulate 8 --resume";
+  std::filesystem::remove_all(path("out-f32/checkpoints/step-8"));
+  const ShellRun alone = run(words);
+  EXPECT_EQ(alone.status, 0) << alone.output;
+  EXPECT_EQ(steps_of(alone.output).size(), 4U) << alone.output;
+  // The order of blocks would be another one.
+  EXPECT_EQ(run(words + " --seed 7").status, 78);
+}
+
+TEST_F(Train, ASignalSavesAndLeaves) {
+  const std::string words = usual("out") + "--epochs 100000 --save-every 0 --local 2";
+  for (const char* signal : {"TERM", "USR1"}) {
+    const ShellRun left = run_shell(
+        "cd " + shell_word(folder_.path()) + "\nrm -f out/metrics.jsonl\n" + kMuster + " " + words +
+        " --resume & p=$!\nn=0\n"
+        "while [ $n -lt 600 ] && ! grep -q step_ms out/metrics.jsonl 2>/dev/null; do\n"
+        "  sleep 0.05; n=$((n + 1)); done\n"
+        "kill -" +
+        signal + " $p; wait $p; echo status $?\n");
+    EXPECT_NE(left.output.find("status 75\n"), std::string::npos) << left.output;
+    EXPECT_NE(left.output.find("saved and left"), std::string::npos) << left.output;
+    const bool first = signal == std::string("TERM");
+    EXPECT_EQ(left.output.find("resume from") == std::string::npos, first) << left.output;
+  }
+}
+
+TEST_F(Train, AFullDiskEndsTheRunWithItsStatus) {
+  // Files may not grow beyond 300 KiB: more than a flight record, less than a checkpoint.
+  const ShellRun full =
+      run_shell("cd " + shell_word(folder_.path()) + " && trap '' XFSZ && ulimit -f 600 && " +
+                kMuster + " " + usual("out") + "--steps 4 --save-every 2 --local 2");
+  EXPECT_EQ(full.status, 74) << full.output;
+  EXPECT_NE(full.output.find("File too large"), std::string::npos) << full.output;
+  const ShellRun later = run(usual("out") + "--steps 4 --save-every 2 --local 2 --resume");
+  EXPECT_EQ(later.status, 0) << later.output;
+}
+
+// Weights that are no numbers: no rank applies the gradient, and the run ends.
+TEST_F(Train, NoFiniteGradients) {
+  ASSERT_EQ(run(usual("out") + "--steps 1 --dtype bf16").status, 0);
+  const std::string weights = path("out/checkpoints/step-1/model.safetensors");
+  std::string bytes = file_text(weights);
+  ASSERT_GT(bytes.size(), 1000U);
+  const std::size_t end = bytes.size();
+  bytes[end - 2] = '\xc0';
+  bytes[end - 1] = '\x7f';
+  folder_.write("out/checkpoints/step-1/model.safetensors", bytes);
+  const ShellRun lost =
+      run("train --model out/checkpoints/step-1 --data packed --dtype f32 "
+          "--accumulate 4 --out lost --local 2 --most-skips 3");
+  EXPECT_EQ(lost.status, 93) << lost.output;
+  EXPECT_EQ(steps_of(lost.output).size(), 3U) << lost.output;
+  EXPECT_NE(lost.output.find("not applied: the gradient is not finite"), std::string::npos)
+      << lost.output;
+}
+
+// Text that every Debian has; a model that knows nothing learns how licences begin.
+TEST_F(Train, ASmallModelLearnsLicences) {
+  const std::string tokenizer = shell_word(kSource + "/testdata/tokenizers/qwen2.json");
+  const ShellRun packed =
+      run("pack /usr/share/common-licenses/GPL-3 /usr/share/common-licenses/Apache-2.0 "
+          "--out licences --block 64 --split '\\n\\n' --tokenizer " +
+          tokenizer);
+  ASSERT_EQ(packed.status, 0) << packed.output;
+  const ShellRun trained =
+      run("train --model config.json --from-scratch --data licences --out run --local 2 --lr 1e-2 "
+          "--accumulate 4 --steps 40 --sample 'the terms of this' --tokenizer " +
+          tokenizer);
+  ASSERT_EQ(trained.status, 0) << trained.output;
+  const auto lines = steps_of(trained.output);
+  ASSERT_EQ(lines.size(), 40U);
+  EXPECT_LE(loss_of(lines.back()), 0.8 * loss_of(lines.front())) << trained.output;
+  EXPECT_NE(trained.output.find("\nsample: the terms of this |"), std::string::npos)
+      << trained.output;
+}
+
+TEST_F(Train, StatusesOfWrongWords) {
+  struct Row {
+    std::string words;
+    int status;
+    const char* says;
+  };
+  const Row kRows[] = {
+      {"train", 64, "which --model?"},
+      {"train --lcal 2", 64, "train has no option '--lcal'"},
+      {"train --help", 0, "Usage: muster train --model DIR"},
+      {"help train", 0, "Usage: muster train --model DIR"},
+      {"train --model nowhere --data packed --out out", 65, "No such file"},
+      {"train --model config.json --data packed --out out", 78, "--from-scratch"},
+      {"train --model config.json --from-scratch --data nowhere --out out", 65, "No such file"},
+      {usual("packed/manifest.json"), 74, "packed/manifest.json"},
+      {usual("out") + "--accumulate 65536", 78, "blocks"},
+  };
+  for (const Row& row : kRows) {
+    const ShellRun got = run(row.words);
+    EXPECT_EQ(got.status, row.status) << row.words << "\n" << got.output;
+    EXPECT_NE(got.output.find(row.says), std::string::npos) << row.words << "\n" << got.output;
+  }
+  EXPECT_EQ(run(usual("out"), "RANK=1").status, 64);
+}
+
+}  // namespace
+}  // namespace muster

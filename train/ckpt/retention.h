@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "core/checkpoint/checkpoint_manifest.h"
+#include "train/ckpt/checkpoint_store.h"
+#include "train/ckpt/save_disk.h"
+
+// Rank 0's view of the folder of a run.
+
+namespace muster::train {
+
+// Steps of the folders "step-N", the newest first; none where the folder is not there.
+Result<std::vector<std::uint64_t>> saved_steps(SaveDisk& disk, const std::string& folder);
+
+// The manifest of a checkpoint. Errc::not_found where it has none: a foreign folder, or not whole.
+Result<checkpoint::CheckpointManifest> read_manifest(SaveDisk& disk, const std::string& checkpoint);
+
+// What killed saves and removals left, under the names that only those have.
+Status remove_leftovers(SaveDisk& disk, const std::string& folder);
+
+// `latest` names the step that was just saved, and what is older than the newest `keep` goes. Only
+// whole checkpoints of ours count and go; the one just saved never does. A failure is a warning:
+// the checkpoint is there.
+void after_commit(SaveDisk& disk, const CheckpointOptions& options, std::uint64_t step,
+                  std::vector<std::string>& warnings);
+
+}  // namespace muster::train

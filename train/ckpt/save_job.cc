@@ -1,0 +1,351 @@
+#include "train/ckpt/save_job.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <optional>
+
+#include "base/limits.h"
+#include "base/text.h"
+#include "core/blocks/block_hash.h"
+#include "core/checkpoint/checkpoint_manifest.h"
+#include "train/ckpt/retention.h"
+#include "train/ckpt/save_layout.h"
+#include "train/model/bf16.h"
+
+namespace muster::train {
+namespace {
+
+using checkpoint::CheckpointManifest;
+using checkpoint::ManifestFile;
+
+constexpr std::uint64_t kBf16Bytes = 2;
+// What a model's folder has beside its weights, where it has it.
+constexpr std::string_view kCopied[] = {"config.json",
+                                        "generation_config.json",
+                                        "tokenizer.json",
+                                        "tokenizer_config.json",
+                                        "vocab.json",
+                                        "merges.txt",
+                                        "special_tokens_map.json",
+                                        "added_tokens.json",
+                                        "chat_template.jinja",
+                                        "tokenizer.model"};
+
+template <typename From>
+void to_bf16_numbers(const std::byte* from, std::byte* to, std::uint64_t count) {
+  const auto* numbers = reinterpret_cast<const From*>(from);
+  auto* out = reinterpret_cast<std::uint16_t*>(to);
+  for (std::uint64_t i = 0; i < count; ++i) out[i] = to_bf16(static_cast<float>(numbers[i]));
+}
+
+std::string_view chars(const std::byte* bytes, std::uint64_t count) {
+  return {reinterpret_cast<const char*>(bytes), count};
+}
+
+AlignedBytes copy_of(const AlignedBytes& from) {
+  AlignedBytes out(from.size());
+  if (from.size() > 0) std::memcpy(out.data(), from.data(), from.size());
+  return out;
+}
+
+// A file whose size and hash are known when it is closed.
+class HashedFile {
+ public:
+  static Result<HashedFile> create(SaveDisk& disk, const std::string& folder, std::string name) {
+    auto file = disk.create(folder + "/" + name);
+    if (!file) return file.error();
+    HashedFile out;
+    out.file_ = std::move(*file);
+    out.entry_.name = std::move(name);
+    return out;
+  }
+  Status append(std::string_view bytes) {
+    hash_->add(bytes);
+    entry_.bytes += bytes.size();
+    return file_->append(bytes);
+  }
+  Result<ManifestFile> close() {
+    if (Status kept = file_->sync(); !kept) return kept.error();
+    entry_.hash = blocks::hash_text(hash_->value());
+    return entry_;
+  }
+
+ private:
+  std::unique_ptr<SaveFile> file_;
+  std::unique_ptr<blocks::RunningHash> hash_ = std::make_unique<blocks::RunningHash>();
+  ManifestFile entry_;
+};
+
+Result<ManifestFile> write_small(SaveDisk& disk, const std::string& folder, const std::string& name,
+                                 std::string_view bytes) {
+  auto file = HashedFile::create(disk, folder, name);
+  if (!file) return file.error();
+  if (Status written = file->append(bytes); !written) return written.error();
+  return file->close();
+}
+
+class Writer {
+ public:
+  Writer(SaveDisk& disk, Communicator& comm, const SaveJob& job)
+      : disk_(disk),
+        comm_(comm),
+        job_(job),
+        snapshot_(job.snapshot),
+        folder_(job.options.folder + "/" + saving_folder(job.cursor.step)) {}
+
+  Status write(std::vector<std::string>& warnings) {
+    if (Status made = agree(comm_, first() ? make_folder() : Status()); !made) return made;
+    if (Status moved = weights(); !moved) return moved;
+    if (job_.options.exact && mine_) mine_ = exact();
+    auto files = gather_files();
+    if (!files) return files.error();
+    Status done = agree(comm_, mine_);
+    if (done) done = agree(comm_, first() ? commit(std::move(*files), warnings) : Status());
+    if (!done && first()) (void)disk_.remove(folder_);
+    return done;
+  }
+
+ private:
+  bool first() const { return comm_.rank() == 0; }
+  Status make_folder();
+  Status weights();
+  Status weights_part(const WeightsFile& file, std::size_t unit, const std::byte* full);
+  Status exact();
+  Result<std::vector<ManifestFile>> gather_files();
+  Status commit(std::vector<ManifestFile> files, std::vector<std::string>& warnings);
+  Status copy_model_files(std::vector<ManifestFile>& files);
+  Status move_to_its_name();
+
+  SaveDisk& disk_;
+  Communicator& comm_;
+  const SaveJob& job_;
+  const Snapshot& snapshot_;
+  std::string folder_;
+  std::vector<WeightsFile> layout_;
+  std::optional<HashedFile> open_;     // the file of weights that this rank is writing
+  std::vector<ManifestFile> written_;  // by this rank
+  Status mine_;                        // the first failure of this rank: it goes on gathering
+};
+
+Status Writer::make_folder() {
+  if (Status gone = disk_.remove(folder_); !gone) return gone;
+  return disk_.make_folder(job_.options.exact ? folder_ + "/state" : folder_);
+}
+
+// Fails where the ranks lost one another; what the disk refuses is kept until all have gathered.
+Status Writer::weights() {
+  layout_ = weights_files(snapshot_.plan, job_.options.file_bytes);
+  const std::uint64_t largest = snapshot_.plan.largest_unit(snapshot_.shards);
+  AlignedBytes full(largest * kBf16Bytes), own(largest / snapshot_.shards * kBf16Bytes);
+  for (std::size_t k = 0; k < layout_.size(); ++k) {
+    const WeightsFile& file = layout_[k];
+    const bool owner =
+        static_cast<std::size_t>(comm_.rank()) == k % static_cast<std::size_t>(comm_.world());
+    for (std::size_t unit = file.first_unit; unit < file.first_unit + file.units; ++unit) {
+      snapshot_.to_bf16_slice(unit, own.data());
+      const std::uint64_t bytes = snapshot_.plan.slice(unit, snapshot_.shards) * kBf16Bytes;
+      const Ticket ticket = comm_.all_gather(own.data(), full.data(), bytes,
+                                             {Purpose::save, static_cast<std::uint32_t>(unit)});
+      if (Status gathered = comm_.wait(ticket); !gathered) return gathered;
+      if (owner && mine_) mine_ = weights_part(file, unit, full.data());
+    }
+  }
+  return {};
+}
+
+Status Writer::weights_part(const WeightsFile& file, std::size_t unit, const std::byte* full) {
+  if (unit == file.first_unit) {
+    auto created = HashedFile::create(disk_, folder_, file.name);
+    if (!created) return created.error();
+    open_ = std::move(*created);
+    if (Status written = open_->append(file.head); !written) return written;
+  }
+  const std::uint64_t bytes = snapshot_.plan.units()[unit].elements * kBf16Bytes;
+  if (Status written = open_->append(chars(full, bytes)); !written) return written;
+  if (unit + 1 < file.first_unit + file.units) return {};
+  auto closed = open_->close();
+  open_.reset();
+  if (!closed) return closed.error();
+  written_.push_back(std::move(*closed));
+  return {};
+}
+
+Status Writer::exact() {
+  const StateFile layout =
+      state_file(snapshot_.plan, snapshot_.dtype, snapshot_.shard, snapshot_.shards);
+  auto file = HashedFile::create(disk_, folder_, layout.name);
+  if (!file) return file.error();
+  if (Status written = file->append(layout.head); !written) return written;
+  for (const UnitShard& unit : snapshot_.exact) {
+    for (const AlignedBytes* part : {&unit.master, &unit.first_moment, &unit.second_moment}) {
+      if (Status written = file->append(chars(part->data(), part->size())); !written) {
+        return written;
+      }
+    }
+  }
+  auto closed = file->close();
+  if (!closed) return closed.error();
+  written_.push_back(std::move(*closed));
+  return {};
+}
+
+Result<std::vector<ManifestFile>> Writer::gather_files() {
+  std::string text;
+  for (const ManifestFile& file : written_) {
+    text += fmt::format("{} {} {}\n", file.name, file.bytes, file.hash);
+  }
+  const auto texts = comm_.gather_texts(text, {Purpose::save});
+  if (!texts) return texts.error();
+  std::vector<ManifestFile> out;
+  for (const std::string& all : *texts) {
+    for (const std::string_view line : split(all, '\n')) {
+      const auto words = split(line, ' ');
+      if (words.size() != 3) continue;
+      out.push_back(
+          {std::string(words[0]), parse_uint(words[1]).value_or(0), std::string(words[2])});
+    }
+  }
+  return out;
+}
+
+Status Writer::copy_model_files(std::vector<ManifestFile>& files) {
+  const std::string& from = job_.options.model_folder;
+  bool configured = false;
+  for (const std::string_view name : kCopied) {
+    const std::string path = from + "/" + std::string(name);
+    if (from.empty() || !disk_.has(path)) continue;
+    const auto bytes = read_small(disk_, path, limits::kTokenizerBytes);
+    if (!bytes) return bytes.error();
+    auto written = write_small(disk_, folder_, std::string(name), *bytes);
+    if (!written) return written.error();
+    files.push_back(std::move(*written));
+    configured = configured || name == "config.json";
+  }
+  if (configured || job_.options.config_json.empty()) return {};
+  auto written = write_small(disk_, folder_, "config.json", job_.options.config_json);
+  if (!written) return written.error();
+  files.push_back(std::move(*written));
+  return {};
+}
+
+Status Writer::commit(std::vector<ManifestFile> files, std::vector<std::string>& warnings) {
+  if (const std::string index = weights_index(snapshot_.plan, layout_); !index.empty()) {
+    auto written = write_small(disk_, folder_, "model.safetensors.index.json", index);
+    if (!written) return written.error();
+    files.push_back(std::move(*written));
+  }
+  if (Status copied = copy_model_files(files); !copied) return copied;
+  std::sort(files.begin(), files.end(),
+            [](const ManifestFile& a, const ManifestFile& b) { return a.name < b.name; });
+  CheckpointManifest manifest;
+  manifest.step = job_.cursor.step;
+  manifest.tokens = job_.cursor.tokens;
+  manifest.seed = job_.cursor.seed;
+  manifest.pack_digest = job_.cursor.pack_digest;
+  manifest.skipped = job_.cursor.skipped;
+  manifest.plan_digest = snapshot_.plan.digest();
+  manifest.world = snapshot_.shards;
+  manifest.exact = job_.options.exact;
+  manifest.files = std::move(files);
+  // The last: whoever finds it finds all that it names.
+  const auto written = write_small(disk_, folder_, std::string(checkpoint::kManifestName),
+                                   checkpoint::encode_checkpoint_manifest(manifest));
+  if (!written) return written.error();
+  if (job_.options.exact) {
+    if (Status kept = disk_.sync_folder(folder_ + "/state"); !kept) return kept;
+  }
+  if (Status kept = disk_.sync_folder(folder_); !kept) return kept;
+  if (Status moved = move_to_its_name(); !moved) return moved;
+  after_commit(disk_, job_.options, job_.cursor.step, warnings);
+  return {};
+}
+
+// A checkpoint of this step from an attempt before, which may be a suspect, is moved aside and
+// stays.
+Status Writer::move_to_its_name() {
+  const std::string name = job_.options.folder + "/" + step_folder(job_.cursor.step);
+  for (int i = 1; disk_.has(name) && i < 1000; ++i) {
+    const std::string aside = fmt::format("{}.before-{}", name, i);
+    if (disk_.has(aside)) continue;
+    if (Status moved = disk_.rename(name, aside); !moved) return moved;
+  }
+  if (Status moved = disk_.rename(folder_, name); !moved) return moved;
+  return disk_.sync_folder(job_.options.folder);
+}
+
+}  // namespace
+
+Snapshot::Snapshot(const ShardedState& state, bool whole)
+    : plan(*state.plan), dtype(state.dtype), shard(state.shard), shards(state.shards) {
+  for (std::size_t unit = 0; unit < state.units.size(); ++unit) {
+    const UnitShard& from = state.units[unit];
+    if (whole) {
+      exact.push_back(
+          {copy_of(from.master), copy_of(from.first_moment), copy_of(from.second_moment)});
+      continue;
+    }
+    weights.emplace_back(plan.slice(unit, shards) * kBf16Bytes);
+    const std::uint64_t count = plan.slice(unit, shards);
+    if (dtype == Dtype::f64) {
+      to_bf16_numbers<double>(from.master.data(), weights.back().data(), count);
+    } else {
+      to_bf16_numbers<float>(from.master.data(), weights.back().data(), count);
+    }
+  }
+}
+
+void Snapshot::to_bf16_slice(std::size_t unit, std::byte* out) const {
+  const std::uint64_t count = plan.slice(unit, shards);
+  if (exact.empty()) {
+    std::memcpy(out, weights[unit].data(), count * kBf16Bytes);
+  } else if (dtype == Dtype::f64) {
+    to_bf16_numbers<double>(exact[unit].master.data(), out, count);
+  } else {
+    to_bf16_numbers<float>(exact[unit].master.data(), out, count);
+  }
+}
+
+std::uint64_t checkpoint_bytes(const UnitPlan& plan, Dtype dtype, std::uint64_t shards,
+                               const CheckpointOptions& options) {
+  // Tokenizer, configuration and manifest, and what a file system needs for names and places.
+  constexpr std::uint64_t kBeside = 64 * 1024 * 1024;
+  std::uint64_t weights = 0, exact = 0;
+  for (const WeightsFile& file : weights_files(plan, options.file_bytes)) weights += file.bytes;
+  if (options.exact) exact = state_file(plan, dtype, 0, shards).bytes * shards;
+  return weights + exact + (weights + exact) / 100 + std::min(kBeside, weights + exact);
+}
+
+std::string step_folder(std::uint64_t step) {
+  return fmt::format("step-{}", step);
+}
+std::string saving_folder(std::uint64_t step) {
+  return fmt::format(".saving-step-{}", step);
+}
+
+Status agree(Communicator& comm, const Status& mine) {
+  const std::string text =
+      mine ? ""
+           : fmt::format("{} {}", static_cast<int>(mine.error().code),
+                         std::string_view(mine.error().context).substr(0, 4096));
+  const auto texts = comm.gather_texts(text, {Purpose::save});
+  if (!texts) return texts.error();
+  for (std::size_t rank = 0; rank < texts->size(); ++rank) {
+    const std::string& said = (*texts)[rank];
+    if (said.empty()) continue;
+    const std::size_t blank = said.find(' ');
+    const auto code = parse_int(std::string_view(said).substr(0, blank)).value_or(0);
+    return make_error(static_cast<Errc>(code),
+                      fmt::format("rank {}: {}", rank, said.substr(blank + 1)));
+  }
+  return {};
+}
+
+Status write_checkpoint(SaveDisk& disk, Communicator& comm, const SaveJob& job,
+                        std::vector<std::string>& warnings) {
+  return Writer(disk, comm, job).write(warnings);
+}
+
+}  // namespace muster::train

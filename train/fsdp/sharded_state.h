@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <span>
+#include <vector>
+
+#include "train/model/dtype.h"
+#include "train/model/unit_plan.h"
+
+namespace muster::train {
+
+// Zeroed memory on a cache line.
+class AlignedBytes {
+ public:
+  AlignedBytes() = default;
+  explicit AlignedBytes(std::size_t bytes);
+
+  std::byte* data() { return data_.get(); }
+  const std::byte* data() const { return data_.get(); }
+  std::size_t size() const { return size_; }
+  std::span<std::byte> bytes() { return {data(), size_}; }
+  std::span<const std::byte> bytes() const { return {data(), size_}; }
+
+ private:
+  struct Free {
+    void operator()(std::byte* data) const;
+  };
+  std::unique_ptr<std::byte, Free> data_;
+  std::size_t size_ = 0;
+};
+
+// One rank's slice of one unit, each `slice` elements of sum_dtype(compute).
+struct UnitShard {
+  AlignedBytes master, first_moment, second_moment;
+};
+
+// What a run must not lose, of one rank: rank `shard` of `shards` holds slice `shard` of each unit.
+struct ShardedState {
+  ShardedState(const UnitPlan& plan, Dtype compute, std::uint64_t shard, std::uint64_t shards);
+
+  const UnitPlan* plan;
+  Dtype dtype;  // f32 or f64
+  std::uint64_t shard, shards;
+  std::vector<UnitShard> units;
+};
+
+// Where in its data and its schedule a run stands.
+struct RunCursor {
+  std::uint64_t step = 0;    // optimizer steps that are complete, over all epochs
+  std::uint64_t tokens = 0;  // seen so far, over all ranks
+  std::uint64_t seed = 0;
+  std::uint64_t pack_digest = 0;  // of the manifest: a resumed run reads the same data
+  std::uint64_t skipped = 0;      // steps whose gradient was not finite
+
+  bool operator==(const RunCursor&) const = default;
+};
+
+}  // namespace muster::train

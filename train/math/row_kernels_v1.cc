@@ -1,0 +1,9 @@
+#include "train/math/row_kernels_body.h"
+
+namespace muster::train {
+
+const KernelSet& kernel_set_v1() {
+  return kKernelSet;
+}
+
+}  // namespace muster::train

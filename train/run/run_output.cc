@@ -1,0 +1,111 @@
+#include "train/run/run_output.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "base/text.h"
+#include "edge/os/clock.h"
+#include "edge/os/files.h"
+#include "train/run/event_file_writer.h"
+
+namespace muster::train {
+namespace {
+
+void print(std::FILE* to, std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), to);
+  std::fflush(to);
+}
+
+std::string own_host_name() {
+  char name[256] = {};
+  return ::gethostname(name, sizeof(name) - 1) == 0 ? name : "host";
+}
+
+}  // namespace
+
+Result<AppendedFile> AppendedFile::open(const std::string& path) {
+  AppendedFile file;
+  file.path_ = path;
+  file.number_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
+  if (file.number_ < 0) return errno_error("writing " + path, errno);
+  return file;
+}
+
+AppendedFile::AppendedFile(AppendedFile&& other) noexcept
+    : number_(std::exchange(other.number_, -1)), path_(std::move(other.path_)) {}
+
+AppendedFile& AppendedFile::operator=(AppendedFile&& other) noexcept {
+  std::swap(number_, other.number_);
+  std::swap(path_, other.path_);
+  return *this;
+}
+
+AppendedFile::~AppendedFile() {
+  if (number_ >= 0) ::close(number_);
+}
+
+Status AppendedFile::append(std::string_view bytes) const {
+  while (number_ >= 0 && !bytes.empty()) {
+    const ssize_t n = ::write(number_, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return errno_error("writing " + path_, errno);
+    bytes.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return {};
+}
+
+Status RunOutput::open(const std::string& out_folder) {
+  const std::string boards = out_folder + "/tensorboard";
+  std::error_code fault;
+  std::filesystem::create_directories(boards, fault);
+  if (fault) return errno_error("making " + boards, fault.value());
+  auto metrics = AppendedFile::open(out_folder + "/metrics.jsonl");
+  if (!metrics) return metrics.error();
+  metrics_ = std::move(*metrics);
+  const WallTime now = system_clock().wall();
+  auto events =
+      AppendedFile::open(fmt::format("{}/events.out.tfevents.{}.{}.{}", boards,
+                                     wall_to_ns(now) / 1'000'000'000, own_host_name(), ::getpid()));
+  if (!events) return events.error();
+  events_ = std::move(*events);
+  append(events_, event_file_head(now));
+  return {};
+}
+
+void RunOutput::append(AppendedFile& to, std::string_view bytes) {
+  const Status written = to.append(bytes);
+  if (written) return;
+  complain(written.error().context + "; what follows is not kept");
+  to = AppendedFile();
+}
+
+void RunOutput::step(const StepReport& report) {
+  if (rank_ != 0) return;
+  print(stdout, step_line(report));
+  append(metrics_, step_metrics(report));
+  append(events_, step_event(report));
+}
+
+void RunOutput::event(const RunEvent& event) {
+  if (rank_ != 0) return;
+  print(stdout, event_line(event));
+  append(metrics_, event_metrics(event));
+}
+
+void RunOutput::complain(std::string_view text) {
+  const std::string who = world_ > 1 ? fmt::format("rank {}: ", rank_) : "";
+  print(stderr, fmt::format("muster train: {}{}\n", who, escape_controls(text, 2000)));
+}
+
+void RunOutput::say(std::string_view text) {
+  if (rank_ == 0) print(stdout, fmt::format("{}\n", escape_controls(text, 2000)));
+}
+
+}  // namespace muster::train
