@@ -30,21 +30,16 @@ std::string family_of(std::string_view name) {
   return out;
 }
 
-// The same with the ranks, without the step.
+// The name of a file with its rank, the folders above it without their step: "#/mp_rank_00.pt".
 std::string name_of_step(std::string_view name, std::optional<std::uint64_t> step) {
   std::string out;
-  for (std::size_t i = 0; i < name.size();) {
-    std::size_t end = i;
-    while (end < name.size() && is_digit(name[end])) ++end;
-    if (end == i) {
-      out += name[i++];
-      continue;
-    }
-    const auto number = parse_uint(name.substr(i, end - i));
-    out += number && step && *number == *step ? "#" : std::string(name.substr(i, end - i));
-    i = end;
+  const std::string_view folders = folder_part(name);
+  for (const std::string_view folder : split(folders, '/')) {
+    const auto told = step_of_name(folder);
+    out += told && told == step ? "#" : std::string(folder);
+    out += '/';
   }
-  return out;
+  return out + std::string(last_part(name));
 }
 
 bool counts(const FileFacts& file) {
@@ -227,7 +222,7 @@ void Beside::compare_sizes(std::size_t i, std::size_t older) {
     add(i, Flaw::Kind::short_of_others, file.name,
         fmt::format("{} has {}, {} in {}", file.name, size_text(*file.bytes), size_text(it->second),
                     shown_name(all_[older])),
-        false);
+        families_[i] == families_[older] && *file.bytes < it->second - it->second / 10);
   }
 }
 
