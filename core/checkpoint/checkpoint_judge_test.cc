@@ -64,7 +64,7 @@ TEST(CheckpointJudge, Rows) {
        "ciu", "1 files rng_state_#.pth are there; checkpoint-5 has 2"},
       {"a short file that tells nothing",
        TRAINER("5") "r/checkpoint-9/config.json "
-                    "r/checkpoint-9/model.safetensors r/checkpoint-9/optimizer.pt=3000000 "
+                    "r/checkpoint-9/model.safetensors r/checkpoint-9/optimizer.pt#3000000 "
                     "r/checkpoint-9/scheduler.pt r/checkpoint-9/rng_state_0.pth "
                     "r/checkpoint-9/rng_state_1.pth "
                     "r/checkpoint-9/training_args.bin r/checkpoint-9/trainer_state.json",
@@ -84,7 +84,7 @@ TEST(CheckpointJudge, Rows) {
        ".metadata is missing"},
       {"no shard", "r/step-5/.metadata", "f", "no shard is there"},
       {"whole", DCP2("5"), "c", ""},
-      {"an empty shard", "r/step-5/.metadata r/step-5/__0_0.distcp=0", "c", ""},
+      {"an empty shard", "r/step-5/.metadata r/step-5/__0_0.distcp#0", "c", ""},
       {"below FSDP",
        "r/checkpoint-5/trainer_state.json r/checkpoint-5/pytorch_model_fsdp_0/.metadata "
        "r/checkpoint-5/pytorch_model_fsdp_0/__0_0.distcp r/checkpoint-5/optimizer_0/__0_0.distcp",
@@ -157,20 +157,20 @@ TEST(CheckpointJudge, Rows) {
 
 TEST(CheckpointJudge, SizesOfAListing) {
   const std::string older =
-      "r/step-1/.metadata=900 r/step-1/__0_0.distcp=5000000 r/step-1/__1_0.distcp=5000000 ";
+      "r/step-1/.metadata#900 r/step-1/__0_0.distcp#5000000 r/step-1/__1_0.distcp#5000000 ";
   std::string texts;
-  EXPECT_EQ(judged(older + "r/step-2/.metadata=900 r/step-2/__0_0.distcp=5000000 "
-                           "r/step-2/__1_0.distcp=3000000",
+  EXPECT_EQ(judged(older + "r/step-2/.metadata#900 r/step-2/__0_0.distcp#5000000 "
+                           "r/step-2/__1_0.distcp#3000000",
                    &texts),
             "cf");
   EXPECT_NE(texts.find("__1_0.distcp has 3.00 MB, 5.00 MB in step-1"), std::string::npos) << texts;
-  EXPECT_EQ(judged(older + "r/step-2/.metadata=900 r/step-2/__0_0.distcp=4999999 "
-                           "r/step-2/__1_0.distcp=5000001"),
+  EXPECT_EQ(judged(older + "r/step-2/.metadata#900 r/step-2/__0_0.distcp#4999999 "
+                           "r/step-2/__1_0.distcp#5000001"),
             "cc");
   // Fewer ranks, once and from then on.
-  EXPECT_EQ(judged(older + "r/step-2/.metadata=900 r/step-2/__0_0.distcp=9000000"), "cfu");
-  EXPECT_EQ(judged(older + "r/step-2/.metadata=900 r/step-2/__0_0.distcp=9000000 "
-                           "r/step-3/.metadata=900 r/step-3/__0_0.distcp=9000000"),
+  EXPECT_EQ(judged(older + "r/step-2/.metadata#900 r/step-2/__0_0.distcp#9000000"), "cfu");
+  EXPECT_EQ(judged(older + "r/step-2/.metadata#900 r/step-2/__0_0.distcp#9000000 "
+                           "r/step-3/.metadata#900 r/step-3/__0_0.distcp#9000000"),
             "ccc");
 }
 
@@ -241,7 +241,7 @@ TEST(CheckpointJudge, Age) {
 }
 
 TEST(CheckpointJudge, LinesOfALog) {
-  ListedRun run = listed_run("/c/step_6/COMPLETE /c/step_6/.metadata=9 /c/step_6/__0_0.distcp=9");
+  ListedRun run = listed_run("/c/step_6/COMPLETE /c/step_6/.metadata#9 /c/step_6/__0_0.distcp#9");
   auto line = read_save_line(
       "[14:01:55] rank 6: copy failed: [Errno 28] No space left on device: "
       "'/c/step_6/__6_0.distcp'");
