@@ -39,8 +39,9 @@ struct FlightRecordHeader {
   std::uint32_t groups;     // that are filled
   std::uint32_t failure;    // 0: none; else 1 + CollectiveFailure::Kind
   std::int64_t failed_ns;
+  std::int64_t seen_ns;            // the rank waited then: set every tenth of a second of a wait
   std::array<char, 64> host, run;  // ends in zeros
-  std::array<std::uint64_t, 4> unused;
+  std::array<std::uint64_t, 3> unused;
 };
 
 // Members are first, first + stride, ...; count 0: no such row, or not told.

@@ -140,6 +140,11 @@ CollectiveFailure missed_deadline(std::span<const int> missing, const CallSignat
   CollectiveFailure failure;
   failure.kind = CollectiveFailure::Kind::deadline;
   failure.odd_ranks.assign(missing.begin(), missing.end());
+  if (missing.empty()) {
+    failure.text = fmt::format("ranks waited for one another in different calls for {:.1f} s",
+                               duration_to_seconds(waited));
+    return failure;
+  }
   failure.text = fmt::format("{} did not come to {}, call {} of the group, within {:.1f} s",
                              describe_ranks(missing), describe_call(call), call.seq,
                              duration_to_seconds(waited));

@@ -42,7 +42,7 @@ std::string describe_ranks(std::span<const int> ranks);
 std::optional<CollectiveFailure> judge_signatures(std::span<const int> ranks,
                                                   std::span<const CallSignature> calls);
 
-// `missing`: ranks that did not come to `call` within `waited`.
+// `missing`: ranks that did not come to `call` within `waited`. None: all came, to different calls.
 CollectiveFailure missed_deadline(std::span<const int> missing, const CallSignature& call,
                                   Duration waited);
 CollectiveFailure rank_gone(int rank, std::string_view how);

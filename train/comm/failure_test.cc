@@ -265,5 +265,17 @@ TEST(Failure, WithoutTheCheckRanksThatDifferHang) {
   });
 }
 
+TEST(Failure, ADeadlineEndsSuchAHangAndAccusesNobody) {
+  CommOptions options = patient(0.2);
+  options.check_signatures = false;
+  Ranks ranks = join_threads(2, {options});
+  on_all(ranks, [](Communicator& comm) {
+    EXPECT_FALSE(comm.barrier({comm.rank() == 0 ? Purpose::save : Purpose::end, 0}));
+    ASSERT_TRUE(comm.failure());
+    EXPECT_EQ(comm.failure()->kind, Kind::deadline);
+    EXPECT_TRUE(comm.failure()->odd_ranks.empty()) << comm.failure()->text;
+  });
+}
+
 }  // namespace
 }  // namespace muster::train

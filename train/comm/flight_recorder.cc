@@ -6,8 +6,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cerrno>
-#include <mutex>
 #include <utility>
 
 #include "base/check.h"
@@ -54,8 +54,7 @@ FlightRecorder::FlightRecorder(std::byte* memory, std::size_t size, const Head& 
   out.started_ns = now_ns();
   put(out.host, head.host);
   put(out.run, head.run);
-  std::atomic_thread_fence(std::memory_order_release);
-  out.magic = kFlightRecordMagic;
+  store(*reinterpret_cast<std::uint64_t*>(memory_), std::bit_cast<std::uint64_t>(kFlightRecordMagic));
 }
 
 Result<std::unique_ptr<FlightRecorder>> FlightRecorder::create(const std::string& path,
@@ -125,7 +124,6 @@ std::uint64_t FlightRecorder::post(std::uint32_t group, std::uint64_t seq, Colle
   const std::uint64_t place = std::atomic_ref(header().posted).fetch_add(1);
   FlightRecordRow& out = row(place);
   store(out.number, std::uint64_t{0});
-  std::atomic_thread_fence(std::memory_order_seq_cst);
   store(out.seq, seq);
   store(out.posted_ns, now_ns());
   store(out.begun_ns, std::int64_t{0});
@@ -147,6 +145,10 @@ void FlightRecorder::started(std::uint64_t place) {
 
 void FlightRecorder::finished(std::uint64_t place) {
   if (place != UINT64_MAX) store(row(place).ended_ns, now_ns());
+}
+
+void FlightRecorder::seen() {
+  store(header().seen_ns, now_ns());
 }
 
 void FlightRecorder::set_step(std::uint64_t step) {

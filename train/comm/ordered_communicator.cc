@@ -15,6 +15,8 @@ namespace muster::train {
 namespace {
 
 constexpr std::size_t kTextBytes = 64 * 1024;
+// Between signs of life of a rank that waits.
+constexpr Duration kSeen = std::chrono::milliseconds(100);
 // Of all ranks together in one round of a sum: stays in the second cache.
 constexpr std::size_t kRoundBytes = 1024 * 1024;
 constexpr std::size_t kRoundLeast = 16 * 1024;  // of one rank
@@ -137,7 +139,8 @@ Ticket OrderedCommunicator::start(CallSignature signature, Tag tag,
   const std::lock_guard lock(mutex_);
   signature.seq = ++started_;
   Call& call = calls_.emplace_back(Call{signature, std::move(move)});
-  if (options_.recorder != nullptr) {
+  call.record = UINT64_MAX;
+  if (options_.recorder != nullptr && !exchange_->failure()) {
     call.record = options_.recorder->post(group_, signature.seq, signature.op, tag, signature.bytes,
                                           signature.dtype);
   }
@@ -150,7 +153,9 @@ Status OrderedCommunicator::wait(Ticket ticket) {
   MUSTER_CHECK(ticket > 0 && ticket <= started_, "a ticket of a call that was started");
   if (finished_ < ticket) {
     const MonoTime from = system_clock().mono();
-    done_.wait(lock, [&] { return finished_ >= ticket; });
+    while (!done_.wait_for(lock, kSeen, [&] { return finished_ >= ticket; })) {
+      if (options_.recorder != nullptr) options_.recorder->seen();
+    }
     cost_.waited_ns += static_cast<std::uint64_t>((system_clock().mono() - from).count());
   }
   if (ticket <= good_) return {};

@@ -82,6 +82,7 @@ class ShmExchange final : public Exchange {
   CallSignature call_;        // under way
   std::optional<MonoTime> until_;
   MonoTime came_;  // this rank, to the call
+  bool stalled_ = false;
 
   std::mutex failing_;
 };
