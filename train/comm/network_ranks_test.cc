@@ -53,8 +53,9 @@ std::string results_of(Communicator& comm, std::size_t slice) {
   std::vector<float> gathered(slice * members);
   std::vector<double> reduced(slice);
   for (std::size_t i = 0; i < full.size(); ++i) {
-    full[i] = static_cast<float>((i * 7919 + static_cast<std::size_t>(comm.rank()) * 104729) % 1009) /
-              (1.0F + static_cast<float>(comm.rank()));
+    full[i] =
+        static_cast<float>((i * 7919 + static_cast<std::size_t>(comm.rank()) * 104729) % 1009) /
+        (1.0F + static_cast<float>(comm.rank()));
   }
   for (std::size_t i = 0; i < slice; ++i) {
     shard[i] = full[i];
