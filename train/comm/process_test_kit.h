@@ -72,6 +72,7 @@ class RankProcesses {
     pids_.push_back(pid);
   }
   RankReport& report(int rank) { return reports_[rank]; }
+  pid_t pid(int rank) const { return pids_[static_cast<std::size_t>(rank)]; }
   void signal(int rank, int number) { kill(pids_[static_cast<std::size_t>(rank)], number); }
 
   // What it returned; -1: a signal ended it.
