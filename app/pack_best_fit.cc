@@ -4,6 +4,8 @@
 #include <numeric>
 #include <vector>
 
+#include "base/memory_bytes.h"
+
 namespace muster {
 namespace {
 
@@ -19,8 +21,7 @@ class Stream {
   // The ends of all documents.
   Result<std::vector<std::uint64_t>> ends() {
     std::vector<std::uint64_t> out(input_.spill.files()[kEndsFile].bytes / sizeof(std::uint64_t));
-    const auto n = input_.spill.read(
-        kEndsFile, 0, {reinterpret_cast<char*>(out.data()), out.size() * sizeof(std::uint64_t)});
+    const auto n = input_.spill.read(kEndsFile, 0, writable_bytes(std::span(out)));
     if (!n) return n.error();
     for (const std::uint64_t end : input_.pending.ends) out.push_back(spilled_ + end);
     return out;
@@ -31,13 +32,11 @@ class Stream {
     const std::uint64_t end = begin + to.size();
     const std::uint64_t cut = std::clamp(spilled_, begin, end);
     if (cut > begin) {
-      const auto n = input_.spill.read(
-          kIdsFile, begin * sizeof(std::int32_t),
-          {reinterpret_cast<char*>(to.data()), (cut - begin) * sizeof(std::int32_t)});
+      const auto n = input_.spill.read(kIdsFile, begin * sizeof(std::int32_t),
+                                       writable_bytes(to.first(cut - begin)));
       if (!n) return n.error();
       bytes_.resize((cut - 1) / 8 - begin / 8 + 1);
-      const auto m = input_.spill.read(kLossFile, begin / 8,
-                                       {reinterpret_cast<char*>(bytes_.data()), bytes_.size()});
+      const auto m = input_.spill.read(kLossFile, begin / 8, writable_bytes(std::span(bytes_)));
       if (!m) return m.error();
       if (*n != (cut - begin) * sizeof(std::int32_t) || *m != bytes_.size()) {
         return make_error(Errc::corrupt, "the spilled tokens are shorter than they were written");

@@ -140,8 +140,8 @@ Result<EncodeTotal> encode_into(const EncodeRequest& request, const std::string&
   };
   const EncodeSinks sinks{[&](std::uint64_t, std::span<const std::int32_t> ids) {
                             const auto count = static_cast<std::uint32_t>(ids.size());
-                            ids_held.append(memory_bytes(ids));
-                            counts_held.append(reinterpret_cast<const char*>(&count), sizeof count);
+                            ids_held += memory_bytes(ids);
+                            counts_held += memory_bytes(std::span<const std::uint32_t>(&count, 1));
                             return write(kReadBytes);
                           },
                           complain};

@@ -132,7 +132,7 @@ Status write_index(const OpenPack& pack, blocks::IdType type, Output& out) {
     }
   };
   const auto add = [&out](auto value) {
-    return out.add({reinterpret_cast<const char*>(&value), sizeof value});
+    return out.add(memory_bytes(std::span<const decltype(value)>(&value, 1)));
   };
   Status fine = each([&](std::uint64_t tokens) -> Status {
     ++count;
@@ -200,7 +200,7 @@ Status store_ids(const Ids& ids, std::uint64_t from, std::uint64_t to, bool smal
       return make_error(Errc::corrupt, fmt::format("id {} is beyond the vocabulary", ids[i]));
     }
     const auto id = static_cast<std::uint16_t>(ids[i]);
-    if (Status added = out.add({reinterpret_cast<const char*>(&id), 2}); !added) return added;
+    if (Status added = out.add(memory_bytes(std::span<const std::uint16_t>(&id, 1))); !added) return added;
   }
   return {};
 }

@@ -117,7 +117,7 @@ Result<std::vector<blocks::Hash128>> PackFiles::groups() {
     group.resize(
         std::min<std::uint64_t>(blocks::kGroupBlocks, (bytes - at) / sizeof(std::uint64_t)));
     const auto n = files_[kHashes].file->read(
-        at, {reinterpret_cast<char*>(group.data()), group.size() * sizeof(std::uint64_t)});
+        at, writable_bytes(std::span(group)));
     if (!n) return n.error();
     if (*n != group.size() * sizeof(std::uint64_t)) {
       return make_error(Errc::corrupt, "hashes.u64 ended while it was read");
