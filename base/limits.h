@@ -201,5 +201,8 @@ inline constexpr std::size_t kRecordBytes = 64 * 1024 * 1024;
 inline constexpr std::uint32_t kPackBlockTokens = 1u << 20;
 inline constexpr std::uint64_t kPackBlocks = 1ull << 40;
 inline constexpr std::uint64_t kPackGlobalBatch = 1ull << 32;
+// One line of the journal of a build. The longest holds the ids of nearly one block of the largest
+// size, each a document with a loss of its own: 24 MiB.
+inline constexpr std::size_t kJournalLineBytes = 64 * 1024 * 1024;
 
 }  // namespace muster::limits

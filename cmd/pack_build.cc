@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "app/part_folder.h"
 #include "base/limits.h"
 #include "cmd/named_paths.h"
 #include "cmd/pack_screen.h"
@@ -53,7 +54,7 @@ Status PackBuildCommand::understand() {
   const auto refuse = [](std::string text) {
     return Status(make_error(Errc::invalid_input, std::move(text)));
   };
-  while (request_.out.size() > 1 && request_.out.ends_with('/')) request_.out.pop_back();
+  request_.out = folder_name(std::move(request_.out));
   if (choice_.tokenizer.empty()) return refuse("with which --tokenizer? Give a tokenizer.json");
   if (block_ < 8 || block_ > std::int64_t{limits::kPackBlockTokens} || block_ % 8 != 0) {
     return refuse(fmt::format("--block is a multiple of 8 up to {}", limits::kPackBlockTokens));

@@ -14,6 +14,7 @@
 //   docs.u64       where each piece of text ends in the N * L tokens (doc_ends.h), little-endian
 //   loss.bits      one bit a token, the least first: it counts in the loss (loss_bits.h)
 //   hashes.u64     a hash of each block (block_hash.h)
+//   errors.jsonl   of packs that were made of texts: the records that gave no document
 //   manifest.json  written last: a folder without it is no pack
 
 namespace muster::blocks {
@@ -22,6 +23,7 @@ inline constexpr std::string_view kBlocksName = "blocks.i32";
 inline constexpr std::string_view kDocEndsName = "docs.u64";
 inline constexpr std::string_view kLossBitsName = "loss.bits";
 inline constexpr std::string_view kHashesName = "hashes.u64";
+inline constexpr std::string_view kErrorsName = "errors.jsonl";
 inline constexpr std::string_view kManifestName = "manifest.json";
 
 enum class PackMode : std::uint8_t {
