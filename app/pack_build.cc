@@ -138,6 +138,11 @@ class Build {
     return {.split = request_.split, .field = request_.field, .chunk_bytes = request_.chunk_bytes};
   }
   bool two_passes() const { return request_.mode != blocks::PackMode::concat; }
+  void tell_reading(blocks::PackManifest& m) const {
+    if (!request_.field.empty()) m.field = request_.field;
+    if (request_.split) m.split = request_.split->word();
+    m.specials = kPackSpecialsNames[static_cast<int>(request_.specials)];
+  }
   PackCount total() const {
     PackCount sum;
     for (const PackCount& count : counts_) sum.add(count);
@@ -444,6 +449,8 @@ Result<PackResult> Build::finish() {
     m.tail_tokens = packer_->pending().ids.size();
   }
   m.global_batch = request_.global_batch;
+  m.remainder = request_.remainder;
+  tell_reading(m);
   auto sealed = out_->seal(std::move(m));
   if (!sealed) return sealed.error();
   m = std::move(*sealed);
@@ -507,7 +514,10 @@ Result<PackResult> Build::whole_already() {
   if (!n) return n.error();
   auto manifest = blocks::decode_manifest(std::string_view(bytes).substr(0, *n));
   if (!manifest) return within(part_, manifest.error());
-  bool same = manifest->tokenizer == vocabulary_.hash && manifest->mode == request_.mode &&
+  blocks::PackManifest reading;
+  tell_reading(reading);
+  bool same = manifest->field == reading.field && manifest->split == reading.split &&
+              manifest->specials == reading.specials && manifest->tokenizer == vocabulary_.hash && manifest->mode == request_.mode &&
               manifest->block_tokens == request_.block_tokens &&
               manifest->eos == vocabulary_.eos.eos && manifest->inputs.size() == inputs_.size();
   for (std::size_t i = 0; same && i < inputs_.size(); ++i) {

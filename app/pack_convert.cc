@@ -75,6 +75,7 @@ Result<PackConverted> make_pack(const PackConvertRequest& request, const TokenPr
   manifest.document_tokens = (*source)->tokens();
   manifest.tail_tokens = packer.pending().ids.size();
   if (request.global_batch > 0) manifest.global_batch = request.global_batch;
+  manifest.remainder = request.remainder.value_or(blocks::Remainder::drop);
   const auto written = (*files)->seal(std::move(manifest));
   if (!written) return written.error();
   const std::string text = encode_manifest(*written) + "\n";
@@ -91,16 +92,17 @@ Result<PackConverted> make_pack(const PackConvertRequest& request, const TokenPr
 Result<PackConverted> split_pack(const PackConvertRequest& request, const OpenPack& pack,
                                  const TokenProgress& progress) {
   blocks::StepShape shape{pack.manifest().blocks, request.global_batch, request.micro_batch,
-                          request.world_size};
+                          request.world_size,
+                          request.remainder.value_or(pack.manifest().remainder)};
   if (shape.global_batch == 0) shape.global_batch = pack.manifest().global_batch.value_or(0);
   const auto plan = blocks::StepPlan::make(shape);
   if (!plan) return plan.error();
   Status done = export_ranks(pack, *plan, request.seed, request.epoch, request.out, progress);
   if (!done) return done.error();
   return PackConverted{fmt::format(
-      "{} files of {} blocks: {} steps of {} micro batches of {}; {} blocks are in none",
+      "{} files of {} blocks: {} steps of {} micro batches of {}; {} blocks are in none, {} twice",
       shape.world_size, plan->blocks_of_rank(), plan->steps(), plan->accumulation(),
-      shape.micro_batch, plan->dropped_blocks())};
+      shape.micro_batch, plan->dropped_blocks(), plan->repeated_blocks())};
 }
 
 }  // namespace

@@ -38,6 +38,9 @@ void PackBuildCommand::declare(VerbOptions& options) {
                  "control tokens in texts, not in conversations; nowhere; or everywhere");
   options.integer("--global-batch", &global_batch_, "BLOCKS",
                   "blocks of one step, for the account");
+  options.choice("--remainder", &remainder_, {"drop", "fill"},
+                 "blocks of less than a step at the end of an epoch: dropped (usual), or the last "
+                 "step filled with the first blocks of the next epoch");
   options.integer("--threads", &threads_, "N", "that tokenize (one for each CPU)");
   options.flag("--resume", &request_.resume, "go on with DIR.part, which a broken build left");
 }
@@ -64,6 +67,7 @@ Status PackBuildCommand::understand() {
   if (packing_ == "bfd-split") request_.mode = blocks::PackMode::best_fit_split;
   if (specials_ == "text") request_.specials = PackSpecials::text;
   if (specials_ == "ids") request_.specials = PackSpecials::ids;
+  if (remainder_ == "fill") request_.remainder = blocks::Remainder::fill;
   if (!split_.empty()) {
     auto split = records::TextSplit::parse(split_);
     if (!split) return within("--split", split.error());
@@ -110,7 +114,7 @@ ExitStatus PackBuildCommand::run(std::vector<std::string> paths, Console& consol
   }
   if (!result) return fail(result.error());
   console.print(console.json() ? blocks::encode_manifest(result->manifest) + "\n"
-                               : pack_screen(*result, request_.out, loaded->eos_text));
+                               : pack_screen(*result, request_.out, choice_.tokenizer, loaded->eos_text));
   for (std::size_t i = 0; i < records::kFaultCount; ++i) {
     const bool lost = records::loses_record(static_cast<records::Fault>(i));
     if (lost && result->count.faults[i] > 0) return ExitStatus::warning;
