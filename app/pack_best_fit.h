@@ -20,7 +20,8 @@ struct BestFitInput {
 };
 
 // The second pass of best_fit: plans from the lengths of all documents and writes the blocks in
-// their order into `out`; returns the plan. Memory: 48 bytes a document, and one megabyte of blocks.
+// their order into `out`; returns the plan. Memory: 48 bytes a document, and one megabyte of
+// blocks.
 Result<blocks::BestFitPlan> write_best_fit(const BestFitInput& input, PackFiles& out,
                                            const std::stop_token& stop);
 

@@ -517,8 +517,8 @@ Result<PackResult> Build::whole_already() {
   blocks::PackManifest reading;
   tell_reading(reading);
   bool same = manifest->field == reading.field && manifest->split == reading.split &&
-              manifest->specials == reading.specials && manifest->tokenizer == vocabulary_.hash && manifest->mode == request_.mode &&
-              manifest->block_tokens == request_.block_tokens &&
+              manifest->specials == reading.specials && manifest->tokenizer == vocabulary_.hash &&
+              manifest->mode == request_.mode && manifest->block_tokens == request_.block_tokens &&
               manifest->eos == vocabulary_.eos.eos && manifest->inputs.size() == inputs_.size();
   for (std::size_t i = 0; same && i < inputs_.size(); ++i) {
     same = manifest->inputs[i].path == inputs_[i];

@@ -25,8 +25,8 @@ namespace muster {
 struct PackVocabulary {
   std::function<std::unique_ptr<TextEncoder>()> make_encoder;  // called once for each thread
   std::function<Result<std::string>(std::span<const std::int32_t>)> decode;
-  std::string hash;                                            // of the tokenizer's file
-  std::uint64_t count = 0;                                     // ids are below
+  std::string hash;         // of the tokenizer's file
+  std::uint64_t count = 0;  // ids are below
   EosRule eos;
   std::int32_t pad = 0;  // fills blocks of best_fit
   std::optional<records::ChatTemplate> chat;

@@ -121,14 +121,14 @@ Result<EncodeTotal> encode_into(const EncodeRequest& request, const std::string&
   if (!ids_file) return ids_file.error();
   auto counts_file = NewFile::begin(out + ".len");
   if (!counts_file) return counts_file.error();
-  const EncodeSinks sinks{[&](std::uint64_t, std::span<const std::int32_t> ids) {
-                            const auto count = static_cast<std::uint32_t>(ids.size());
-                            Status done = ids_file->append(memory_bytes(ids));
-                            return done ? counts_file->append(memory_bytes(
-                                              std::span<const std::uint32_t>(&count, 1)))
-                                        : done;
-                          },
-                          complain};
+  const EncodeSinks sinks{
+      [&](std::uint64_t, std::span<const std::int32_t> ids) {
+        const auto count = static_cast<std::uint32_t>(ids.size());
+        Status done = ids_file->append(memory_bytes(ids));
+        return done ? counts_file->append(memory_bytes(std::span<const std::uint32_t>(&count, 1)))
+                    : done;
+      },
+      complain};
   const auto total = encode_records(request, sinks, files);
   if (!total) return total.error();
   if (Status done = ids_file->keep(); !done) return done.error();

@@ -152,7 +152,8 @@ Status store_ids(const Ids& ids, std::uint64_t from, std::uint64_t to, bool smal
       return make_error(Errc::corrupt, fmt::format("id {} is beyond the vocabulary", ids[i]));
     }
     const auto id = static_cast<std::uint16_t>(ids[i]);
-    if (Status added = out.append(memory_bytes(std::span<const std::uint16_t>(&id, 1))); !added) return added;
+    if (Status added = out.append(memory_bytes(std::span<const std::uint16_t>(&id, 1))); !added)
+      return added;
   }
   return {};
 }

@@ -34,9 +34,10 @@ Status PackFiles::append(std::size_t file, std::string_view bytes) {
 
 Status PackFiles::blocks(std::uint64_t first_block, std::span<const std::int32_t> ids,
                          std::span<const std::uint8_t> loss) {
-  MUSTER_CHECK(first_block * block_tokens_ * sizeof(std::int32_t) == files_[kBlocks].file->bytes() &&
-                   ids.size() % block_tokens_ == 0 && loss.size() * 8 == ids.size(),
-               "whole blocks in order");
+  MUSTER_CHECK(
+      first_block * block_tokens_ * sizeof(std::int32_t) == files_[kBlocks].file->bytes() &&
+          ids.size() % block_tokens_ == 0 && loss.size() * 8 == ids.size(),
+      "whole blocks in order");
   trained_ += blocks::count_set(loss);
   hashes_.clear();
   for (std::size_t at = 0; hash_blocks_ && at < ids.size(); at += block_tokens_) {
@@ -123,8 +124,7 @@ Result<std::vector<blocks::Hash128>> PackFiles::groups() {
   for (std::uint64_t at = 0; at < bytes; at += group.size() * sizeof(std::uint64_t)) {
     group.resize(
         std::min<std::uint64_t>(blocks::kGroupBlocks, (bytes - at) / sizeof(std::uint64_t)));
-    const auto n = files_[kHashes].file->read(
-        at, writable_bytes(std::span(group)));
+    const auto n = files_[kHashes].file->read(at, writable_bytes(std::span(group)));
     if (!n) return n.error();
     if (*n != group.size() * sizeof(std::uint64_t)) {
       return make_error(Errc::corrupt, "hashes.u64 ended while it was read");

@@ -18,8 +18,8 @@
 
 namespace muster {
 
-// The files of a pack while they grow (kPackFiles), with their hashes: whoever makes a pack, of texts
-// or of ids, writes it so.
+// The files of a pack while they grow (kPackFiles), with their hashes: whoever makes a pack, of
+// texts or of ids, writes it so.
 class PackFiles final : public blocks::BlockSink {
  public:
   // Opens them as they are. `prefix` stands in front of all names but errors.jsonl: "spill." for

@@ -85,8 +85,9 @@ Result<std::optional<Evidence>> PackPieces::first_missing() {
   }
   if (wanted_.empty()) return std::optional<Evidence>();
   Evidence missing = wanted_.begin()->second;
-  missing.text = fmt::format("{} tokens of it, as the tokenizer gives them, are nowhere in the pack",
-                             wanted_.begin()->first.first);
+  missing.text =
+      fmt::format("{} tokens of it, as the tokenizer gives them, are nowhere in the pack",
+                  wanted_.begin()->first.first);
   return std::optional(std::move(missing));
 }
 

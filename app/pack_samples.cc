@@ -121,13 +121,15 @@ class Comparison final : public records::RecordSink {
   // Empty where the input is the one that was packed; else why nothing is known of it.
   Result<std::string> compare(const blocks::PackInput& input) {
     path_ = input.path;
-    if (input.path == "-") return std::string("it came from standard input and cannot be read again");
+    if (input.path == "-")
+      return std::string("it came from standard input and cannot be read again");
     if (input.hash.empty()) return std::string("its hash was not taken when it was packed");
     const auto info = files_.stat(input.path);
     if (!info) return info.error().context;
     if (info->type != FileInfo::Type::file) return std::string("it is no file");
     if (info->bytes != input.bytes) {
-      return fmt::format("it has {} bytes, and had {} when it was packed", info->bytes, input.bytes);
+      return fmt::format("it has {} bytes, and had {} when it was packed", info->bytes,
+                         input.bytes);
     }
     PackReader reader(files_, {input.path}, reading_.reader, {});
     for (;;) {

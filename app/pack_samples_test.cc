@@ -22,7 +22,7 @@ std::string lines() {
     const std::string text = std::to_string(i) + std::string(static_cast<std::size_t>(i % 50), 'x');
     if (i % 7 == 3) out += "{}\n";
     out += i % 3 == 0 ? R"({"messages":[{"role":"user","content":"<e>"},)"
-                            R"({"role":"assistant","content":")" +
+                        R"({"role":"assistant","content":")" +
                             text + "\"}]}\n"
                       : "{\"text\":\"<e>" + text + "\"}\n";
   }

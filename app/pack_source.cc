@@ -56,8 +56,7 @@ class FlatSource final : public PackSource {
     Status read;
     if (type_ == blocks::IdType::i32) {  // as they lie, without a copy
       run.ids.resize(count);
-      read = part.file.read_at(part.begin + at_ * width,
-                               writable_bytes(std::span(run.ids)));
+      read = part.file.read_at(part.begin + at_ * width, writable_bytes(std::span(run.ids)));
     } else {
       bytes_.resize(count * width);
       read = part.file.read_at(part.begin + at_ * width, bytes_);
@@ -142,8 +141,8 @@ class MegatronSource final : public PackSource {
     }
     for (std::uint64_t at = 0; at < ids_.index.document_entries; at += kEntries) {
       std::vector<std::int64_t> documents(std::min(kEntries, ids_.index.document_entries - at));
-      Status fine =
-          ids_.index_file.read_at(ids_.index.documents_at() + at * 8, writable_bytes(std::span(documents)));
+      Status fine = ids_.index_file.read_at(ids_.index.documents_at() + at * 8,
+                                            writable_bytes(std::span(documents)));
       if (fine) fine = check_.add_documents(documents);
       if (!fine) return within(ids_.index_file.path(), fine.error());
     }
@@ -187,9 +186,11 @@ class MegatronSource final : public PackSource {
   Status read_entries(const Megatron& from, std::uint64_t first, std::uint64_t count) {
     sizes_.resize(count);
     pointers_.resize(count);
-    Status read = from.index_file.read_at(from.index.sizes_at() + first * 4, writable_bytes(std::span(sizes_)));
+    Status read = from.index_file.read_at(from.index.sizes_at() + first * 4,
+                                          writable_bytes(std::span(sizes_)));
     if (!read) return read;
-    return from.index_file.read_at(from.index.pointers_at() + first * 8, writable_bytes(std::span(pointers_)));
+    return from.index_file.read_at(from.index.pointers_at() + first * 8,
+                                   writable_bytes(std::span(pointers_)));
   }
 
   Status read_ids(std::uint64_t tokens, blocks::TokenRun& run) {

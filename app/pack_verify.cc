@@ -317,11 +317,11 @@ PackVerdict judge_samples(const PackVerifyRequest& request, const PackSamples& s
                           const std::string& line) {
   if (samples.different) {
     const Evidence& at = *samples.different;
-    PackVerdict out = damaged(request.folder,
-                              fmt::format("{} is not what its inputs give: {}{}: {}", request.folder,
-                                          at.source, at.line ? fmt::format(":{}", *at.line) : "",
-                                          at.text),
-                              Cause::data_damaged);
+    PackVerdict out =
+        damaged(request.folder,
+                fmt::format("{} is not what its inputs give: {}{}: {}", request.folder, at.source,
+                            at.line ? fmt::format(":{}", *at.line) : "", at.text),
+                Cause::data_damaged);
     out.report.findings[0].evidence.push_back(at);
     out.report.findings[0].next = "Do not train on it: build it again from these inputs.";
     out.report.blind = samples.blind;
@@ -332,10 +332,10 @@ PackVerdict judge_samples(const PackVerifyRequest& request, const PackSamples& s
   Finding& finding = out.report.findings[0];
   finding.severity = Severity::info;
   finding.cause = Cause::undetermined;
-  finding.summary =
-      fmt::format("{} is sound in itself; {} of {} documents were held against their inputs, and "
-                  "were equal: the others' inputs are not at hand",
-                  request.folder, samples.compared, samples.documents);
+  finding.summary = fmt::format(
+      "{} is sound in itself; {} of {} documents were held against their inputs, and "
+      "were equal: the others' inputs are not at hand",
+      request.folder, samples.compared, samples.documents);
   finding.evidence.push_back({request.folder, std::nullopt, line});
   finding.next = "Give the inputs back their names and contents, or run it where they are.";
   out.report.blind = samples.blind;

@@ -34,8 +34,8 @@ struct PackVerdict {
   // A line that is the same on all hosts that see the same pack, and in all runs over it. Empty
   // where the answer is another than that all is sound and was looked at.
   std::string line;
-  // One finding: `healthy`, or what is wrong, or `undetermined` where inputs are blind. Fails that are of the machine (no permission, a disk)
-  // are an Error of the call instead.
+  // One finding: `healthy`, or what is wrong, or `undetermined` where inputs are blind. Fails that
+  // are of the machine (no permission, a disk) are an Error of the call instead.
   Report report;
 };
 

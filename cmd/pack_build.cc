@@ -113,8 +113,9 @@ ExitStatus PackBuildCommand::run(std::vector<std::string> paths, Console& consol
     return ExitStatus::interrupted;
   }
   if (!result) return fail(result.error());
-  console.print(console.json() ? blocks::encode_manifest(result->manifest) + "\n"
-                               : pack_screen(*result, request_.out, choice_.tokenizer, loaded->eos_text));
+  console.print(console.json()
+                    ? blocks::encode_manifest(result->manifest) + "\n"
+                    : pack_screen(*result, request_.out, choice_.tokenizer, loaded->eos_text));
   for (std::size_t i = 0; i < records::kFaultCount; ++i) {
     const bool lost = records::loses_record(static_cast<records::Fault>(i));
     if (lost && result->count.faults[i] > 0) return ExitStatus::warning;

@@ -75,8 +75,7 @@ class PackConvertVerb final : public Verb {
     request_.seed = static_cast<std::uint64_t>(seed_);
     request_.epoch = static_cast<std::uint64_t>(epoch_);
     if (!remainder_.empty()) {
-      request_.remainder =
-          remainder_ == "fill" ? blocks::Remainder::fill : blocks::Remainder::drop;
+      request_.remainder = remainder_ == "fill" ? blocks::Remainder::fill : blocks::Remainder::drop;
     }
     if (eos_ >= 0) request_.eos = static_cast<std::int32_t>(eos_);
     if (vocabulary_ > 0) request_.vocabulary_count = static_cast<std::uint64_t>(vocabulary_);

@@ -161,7 +161,8 @@ std::string pack_screen(const PackResult& result, const std::string& out,
   if (m.global_batch) {
     text += steps_line(m.blocks, *m.global_batch, m.remainder);
   } else {
-    for (const std::uint64_t batch : kUsualBatches) text += steps_line(m.blocks, batch, m.remainder);
+    for (const std::uint64_t batch : kUsualBatches)
+      text += steps_line(m.blocks, batch, m.remainder);
   }
   return text + faults_text(result, out) +
          fmt::format("next  muster pack verify {} --tokenizer {}\n", escape_controls(out),

@@ -32,7 +32,8 @@ constexpr std::string_view kEpilog =
     "sees\n"
     "the same data: compare them.\n"
     "\n"
-    "Exit status: 0 sound, 2 damaged, 3 an input is not at hand, 64 usage (the step does not fit),\n"
+    "Exit status: 0 sound, 2 damaged, 3 an input is not at hand, 64 usage (the step does not "
+    "fit),\n"
     "65 no pack, 130 interrupted.";
 
 class PackVerifyVerb final : public Verb {
@@ -74,8 +75,7 @@ class PackVerifyVerb final : public Verb {
     }
     request_.folder = folders_[0];
     if (!remainder_.empty()) {
-      request_.remainder =
-          remainder_ == "fill" ? blocks::Remainder::fill : blocks::Remainder::drop;
+      request_.remainder = remainder_ == "fill" ? blocks::Remainder::fill : blocks::Remainder::drop;
     }
     if (global_batch_ > 0) request_.global_batch = static_cast<std::uint64_t>(global_batch_);
     request_.micro_batch = static_cast<std::uint64_t>(micro_);

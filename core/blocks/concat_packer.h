@@ -40,7 +40,7 @@ class ConcatPacker {
   std::uint32_t block_tokens_;
   BlockSink& sink_;
   std::uint64_t next_block_;
-  std::uint64_t last_end_;  // of the last document that has tokens, in the stream
+  std::uint64_t last_end_;           // of the last document that has tokens, in the stream
   TokenRun pending_;                 // its ends stand in ends_
   LossBits shifted_;                 // of whole blocks that begin within a byte
   std::vector<std::uint64_t> ends_;  // in the stream, not given yet

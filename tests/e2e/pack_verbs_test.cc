@@ -72,7 +72,8 @@ TEST_F(PackVerbs, ExitStatuses) {
       {"convert cache", "convert cache", 64, "--out"},
       {"convert cache --out x --to tape", "convert cache --out x --to tape", 64, "tape"},
       {"convert cache --out x --block 7", "convert cache --out x --block 7", 64, "a multiple of 8"},
-      {"convert cache --out x --to ranks", "convert cache --out x --to ranks", 64, "make a pack first"},
+      {"convert cache --out x --to ranks", "convert cache --out x --to ranks", 64,
+       "make a pack first"},
       {"convert off.txt --out x", "convert off.txt --out x", 64, "neither per-rank ids"},
   };
   expect_usage(rows, [this](const std::string& arguments) {
