@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/limits.h"
+#include "base/memory_bytes.h"
 #include "core/blocks/loss_bits.h"
 #include "edge/os/files.h"
 
@@ -12,11 +13,6 @@ namespace muster {
 namespace {
 
 constexpr std::size_t kBlocks = 0, kEnds = 1, kLoss = 2, kHashes = 3;
-
-template <typename T>
-std::span<char> bytes_of(std::span<T> values) {
-  return {reinterpret_cast<char*>(values.data()), values.size_bytes()};
-}
 
 }  // namespace
 
@@ -66,16 +62,16 @@ Status OpenPack::read_blocks(std::uint64_t first, std::uint64_t count,
   const std::uint64_t length = manifest_.block_tokens;
   ids.resize(count * length);
   loss.resize(count * length / 8);
-  Status read = files_[kBlocks].read_at(first * length * 4, bytes_of(std::span(ids)));
-  return read ? files_[kLoss].read_at(first * length / 8, bytes_of(std::span(loss))) : read;
+  Status read = files_[kBlocks].read_at(first * length * 4, writable_bytes(std::span(ids)));
+  return read ? files_[kLoss].read_at(first * length / 8, writable_bytes(std::span(loss))) : read;
 }
 
 Status OpenPack::read_ends(std::uint64_t first, std::span<std::uint64_t> out) const {
-  return files_[kEnds].read_at(first * 8, bytes_of(out));
+  return files_[kEnds].read_at(first * 8, writable_bytes(out));
 }
 
 Status OpenPack::read_hashes(std::uint64_t first, std::span<std::uint64_t> out) const {
-  return files_[kHashes].read_at(first * 8, bytes_of(out));
+  return files_[kHashes].read_at(first * 8, writable_bytes(out));
 }
 
 Status OpenPack::read_loss(std::uint64_t first_byte, std::span<char> out) const {

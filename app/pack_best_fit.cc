@@ -4,11 +4,17 @@
 #include <numeric>
 #include <vector>
 
+#include "base/memory_bytes.h"
+
 namespace muster {
 namespace {
 
 constexpr std::size_t kIdsFile = 0, kEndsFile = 1, kLossFile = 2;
 constexpr std::uint64_t kWindowTokens = 256 * 1024;
+
+Error shorter() {
+  return make_error(Errc::corrupt, "the spilled tokens are shorter than they were written");
+}
 
 // Positions in the stream of all documents' tokens.
 class Stream {
@@ -19,9 +25,9 @@ class Stream {
   // The ends of all documents.
   Result<std::vector<std::uint64_t>> ends() {
     std::vector<std::uint64_t> out(input_.spill.files()[kEndsFile].bytes / sizeof(std::uint64_t));
-    const auto n = input_.spill.read(
-        kEndsFile, 0, {reinterpret_cast<char*>(out.data()), out.size() * sizeof(std::uint64_t)});
+    const auto n = input_.spill.read(kEndsFile, 0, writable_bytes(std::span(out)));
     if (!n) return n.error();
+    if (*n != out.size() * sizeof(std::uint64_t)) return shorter();
     for (const std::uint64_t end : input_.pending.ends) out.push_back(spilled_ + end);
     return out;
   }
@@ -31,16 +37,14 @@ class Stream {
     const std::uint64_t end = begin + to.size();
     const std::uint64_t cut = std::clamp(spilled_, begin, end);
     if (cut > begin) {
-      const auto n = input_.spill.read(
-          kIdsFile, begin * sizeof(std::int32_t),
-          {reinterpret_cast<char*>(to.data()), (cut - begin) * sizeof(std::int32_t)});
+      const auto n = input_.spill.read(kIdsFile, begin * sizeof(std::int32_t),
+                                       writable_bytes(to.first(cut - begin)));
       if (!n) return n.error();
       bytes_.resize((cut - 1) / 8 - begin / 8 + 1);
-      const auto m = input_.spill.read(kLossFile, begin / 8,
-                                       {reinterpret_cast<char*>(bytes_.data()), bytes_.size()});
+      const auto m = input_.spill.read(kLossFile, begin / 8, writable_bytes(std::span(bytes_)));
       if (!m) return m.error();
       if (*n != (cut - begin) * sizeof(std::int32_t) || *m != bytes_.size()) {
-        return make_error(Errc::corrupt, "the spilled tokens are shorter than they were written");
+        return shorter();
       }
       bits.append(bytes_, begin % 8, cut - begin);
     }
@@ -81,16 +85,15 @@ std::vector<std::uint64_t> begins_of(const std::vector<std::uint64_t>& lengths,
 
 }  // namespace
 
-Result<BestFitPacked> write_best_fit(const BestFitInput& input, PackFiles& out,
-                                     const std::stop_token& stop) {
+Result<blocks::BestFitPlan> write_best_fit(const BestFitInput& input, PackFiles& out,
+                                           const std::stop_token& stop) {
   Stream stream(input);
   auto lengths = stream.ends();
   if (!lengths) return lengths.error();
   std::adjacent_difference(lengths->begin(), lengths->end(), lengths->begin());
-  BestFitPacked packed;
-  packed.plan = blocks::plan_best_fit(*lengths, input.block_tokens, input.split);
-  const auto begins = begins_of(*lengths, packed.plan, input.block_tokens, input.split);
-  const auto& pieces = packed.plan.pieces;
+  blocks::BestFitPlan plan = blocks::plan_best_fit(*lengths, input.block_tokens, input.split);
+  const auto begins = begins_of(*lengths, plan, input.block_tokens, input.split);
+  const auto& pieces = plan.pieces;
   std::vector<std::uint64_t> order(pieces.size());
   std::iota(order.begin(), order.end(), 0);
   std::sort(order.begin(), order.end(), [&pieces](std::uint64_t a, std::uint64_t b) {
@@ -101,9 +104,9 @@ Result<BestFitPacked> write_best_fit(const BestFitInput& input, PackFiles& out,
   const std::uint64_t window = std::max<std::uint64_t>(1, kWindowTokens / L);
   std::vector<std::int32_t> ids;
   std::size_t next = 0;
-  for (std::uint64_t first = 0; first < packed.plan.blocks; first += window) {
+  for (std::uint64_t first = 0; first < plan.blocks; first += window) {
     if (stop.stop_requested()) return make_error(Errc::unavailable, "interrupted");
-    const std::uint64_t count = std::min(window, packed.plan.blocks - first);
+    const std::uint64_t count = std::min(window, plan.blocks - first);
     ids.assign(count * L, input.pad);
     blocks::LossBits bits;
     for (; next < order.size() && pieces[order[next]].block < first + count; ++next) {
@@ -115,12 +118,11 @@ Result<BestFitPacked> write_best_fit(const BestFitInput& input, PackFiles& out,
       if (!read) return read.error();
     }
     bits.append(count * L - bits.size(), false);
-    packed.trained_tokens += blocks::count_set(bits.bytes());
     if (Status done = out.blocks(first, ids, bits.bytes()); !done) return done.error();
   }
-  const auto ends = blocks::piece_ends(packed.plan, input.block_tokens);
+  const auto ends = blocks::piece_ends(plan, input.block_tokens);
   if (Status done = out.ends(ends); !done) return done.error();
-  return packed;
+  return plan;
 }
 
 }  // namespace muster

@@ -19,14 +19,10 @@ struct BestFitInput {
   std::int32_t pad = 0;
 };
 
-struct BestFitPacked {
-  blocks::BestFitPlan plan;
-  std::uint64_t trained_tokens = 0;
-};
-
 // The second pass of best_fit: plans from the lengths of all documents and writes the blocks in
-// their order into `out`. Memory: 48 bytes a document, and one megabyte of blocks.
-Result<BestFitPacked> write_best_fit(const BestFitInput& input, PackFiles& out,
-                                     const std::stop_token& stop);
+// their order into `out`; returns the plan. Memory: 48 bytes a document, and one megabyte of
+// blocks.
+Result<blocks::BestFitPlan> write_best_fit(const BestFitInput& input, PackFiles& out,
+                                           const std::stop_token& stop);
 
 }  // namespace muster

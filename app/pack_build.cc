@@ -12,6 +12,7 @@
 #include "app/pack_chunk.h"
 #include "app/pack_files.h"
 #include "app/pack_reader.h"
+#include "app/part_folder.h"
 #include "base/limits.h"
 #include "core/blocks/concat_packer.h"
 #include "core/model/json_reader.h"
@@ -113,7 +114,7 @@ class Build {
         files_(files),
         on_progress_(on_progress),
         stop_(stop),
-        part_(request.out + ".part") {}
+        part_(part_name(request.out)) {}
 
   Result<PackResult> run(WorkFolders& folders);
 
@@ -123,6 +124,7 @@ class Build {
   Result<PackResult> whole_already();
   Status publish();
   Result<bool> go_on();
+  Status take_marks(std::size_t count);
   Status begin_anew();
   Status read_inputs();
   Status take(PackedChunk&& made);
@@ -136,6 +138,11 @@ class Build {
     return {.split = request_.split, .field = request_.field, .chunk_bytes = request_.chunk_bytes};
   }
   bool two_passes() const { return request_.mode != blocks::PackMode::concat; }
+  void tell_reading(blocks::PackManifest& m) const {
+    if (!request_.field.empty()) m.field = request_.field;
+    if (request_.split) m.split = request_.split->word();
+    m.specials = kPackSpecialsNames[static_cast<int>(request_.specials)];
+  }
   PackCount total() const {
     PackCount sum;
     for (const PackCount& count : counts_) sum.add(count);
@@ -160,7 +167,7 @@ class Build {
   std::vector<PackCount> counts_;  // of each input
   std::vector<PackReader::Input> ended_;
   std::string chain_;
-  std::uint64_t chunks_ = 0, trained_before_ = 0, bytes_since_mark_ = 0;
+  std::uint64_t chunks_ = 0, bytes_since_mark_ = 0;
   std::uint64_t eos_added_ = 0, document_tokens_ = 0;
   PackProgress progress_;
   bool sink_failed_ = false, resumed_ = false;
@@ -230,42 +237,54 @@ Status Build::begin_anew() {
 
 // Where an earlier build was broken off; false where there is nothing of it.
 Result<bool> Build::go_on() {
-  if (journal_->bytes() > (std::uint64_t{1} << 32)) {
-    return make_error(Errc::exhausted, "the journal of the build is longer than 4 GB");
-  }
-  std::string bytes(journal_->bytes(), '\0');
-  const auto n = journal_->read(0, bytes);
-  if (!n) return n.error();
-  auto journal = parse_journal(std::string_view(bytes).substr(0, *n));
-  if (!journal && journal.error().code == Errc::corrupt) return false;  // died in its first line
-  if (!journal) return journal.error();
-  if (journal->plan != plan_) {
+  JournalReader journal(*journal_);
+  const auto plan = journal.plan();
+  if (!plan && plan.error().code == Errc::corrupt) return false;  // died in its first line
+  if (!plan) return plan.error();
+  if (*plan != plan_) {
     return make_error(Errc::invalid_input,
                       fmt::format("{} was begun with other options or inputs ({}); go on with "
                                   "those, or remove it",
-                                  part_, differing(plan_, journal->plan)));
+                                  part_, differing(plan_, *plan)));
   }
-  const auto good = out_->true_marks(journal->marks);
+  std::vector<PackFileStates> states;
+  for (;;) {
+    const auto mark = journal.next();
+    if (!mark) return mark.error();
+    if (!*mark) break;
+    states.push_back((*mark)->files);
+  }
+  const auto good = out_->true_states(states);
   if (!good) return good.error();
   if (*good == 0) return false;
-  for (std::size_t i = 0; i < *good; ++i) {
-    for (const auto& [input, count] : journal->marks[i].counts) {
-      if (input >= counts_.size())
-        return make_error(Errc::corrupt, "the journal names other inputs");
-      counts_[input].add(count);
-    }
-  }
-  mark_ = std::move(journal->marks[*good - 1]);
-  if (Status cut = journal_->cut(journal->ends[*good - 1]); !cut) return cut.error();
+  if (Status taken = take_marks(*good); !taken) return taken.error();
   if (Status cut = out_->restore(&mark_); !cut) return cut.error();
   packer_.emplace(request_.block_tokens, *out_, mark_.next_block);
   if (Status added = packer_->add(mark_.pending); !added) return added.error();
-  trained_before_ = mark_.trained_tokens;
   eos_added_ = mark_.eos_added;
   document_tokens_ = mark_.document_tokens;
   ended_ = mark_.inputs;
   resumed_ = true;
   return true;
+}
+
+// The journal up to the last of so many marks, which is the state of the build.
+Status Build::take_marks(std::size_t count) {
+  JournalReader journal(*journal_);
+  if (const auto plan = journal.plan(); !plan) return plan.error();
+  for (std::size_t i = 0; i < count; ++i) {
+    auto mark = journal.next();
+    if (!mark) return mark.error();
+    if (!*mark) return make_error(Errc::corrupt, "the journal changed while it was read");
+    for (const auto& [input, part] : (*mark)->counts) {
+      if (input >= counts_.size()) {
+        return make_error(Errc::corrupt, "the journal names other inputs");
+      }
+      counts_[input].add(part);
+    }
+    mark_ = std::move(**mark);
+  }
+  return journal_->cut(journal.at());
 }
 
 Status Build::list_faults(const std::vector<PackFault>& faults) {
@@ -321,7 +340,7 @@ Status Build::write_mark(bool complete) {
   mark.complete = complete;
   mark.files = out_->files();
   mark.next_block = packer_->next_block();
-  mark.trained_tokens = trained_before_ + packer_->trained_tokens();
+  mark.trained_tokens = out_->trained_tokens();
   mark.eos_added = eos_added_;
   mark.document_tokens = document_tokens_;
   mark.pending = packer_->pending();
@@ -389,9 +408,8 @@ Status Build::pack_best_fit() {
                               .pad = vocabulary_.pad},
                              *out_, stop_);
   if (!plan) return plan.error();
-  trained_before_ = plan->trained_tokens;
-  plan_of_blocks_ = std::move(plan->plan);
-  return out_->sync();
+  plan_of_blocks_ = std::move(*plan);
+  return {};
 }
 
 // What cannot become a pack leaves nothing behind.
@@ -406,10 +424,7 @@ Result<PackResult> Build::finish() {
   PackResult result;
   blocks::PackManifest& m = result.manifest;
   result.count = total();
-  m.block_tokens = request_.block_tokens;
   m.mode = request_.mode;
-  const auto files = out_->files();
-  m.blocks = files[0].bytes / sizeof(std::int32_t) / m.block_tokens;
   m.tokenizer = vocabulary_.hash;
   m.vocabulary_count = vocabulary_.count;
   m.eos = vocabulary_.eos.eos;
@@ -425,24 +440,20 @@ Result<PackResult> Build::finish() {
                         counts_[i].errors(), ended_.at(i).hash});
   }
   m.document_tokens = document_tokens_;
-  m.pieces = files[1].bytes / sizeof(std::uint64_t);
-  m.trained_tokens = trained_before_;
   if (plan_of_blocks_) {
     m.pad = vocabulary_.pad;
     m.pad_tokens = plan_of_blocks_->pad_tokens;
     m.truncated_tokens = plan_of_blocks_->truncated_tokens;
     m.truncated_documents = plan_of_blocks_->truncated_documents;
   } else {
-    m.trained_tokens += packer_->trained_tokens();
     m.tail_tokens = packer_->pending().ids.size();
   }
   m.global_batch = request_.global_batch;
-  const auto groups = out_->groups();
-  if (!groups) return groups.error();
-  for (const blocks::Hash128& group : *groups) m.groups.push_back(blocks::hash_text(group));
-  m.root = blocks::hash_text(blocks::hash_root(*groups));
-  m.doc_ends_hash = files[1].hash;
-  m.loss_bits_hash = files[2].hash;
+  m.remainder = request_.remainder;
+  tell_reading(m);
+  auto sealed = out_->seal(std::move(m));
+  if (!sealed) return sealed.error();
+  m = std::move(*sealed);
   result.text_bytes = progress_.text_bytes;
   result.resumed = resumed_;
   const auto lines = first_errors(*out_);
@@ -503,8 +514,11 @@ Result<PackResult> Build::whole_already() {
   if (!n) return n.error();
   auto manifest = blocks::decode_manifest(std::string_view(bytes).substr(0, *n));
   if (!manifest) return within(part_, manifest.error());
-  bool same = manifest->tokenizer == vocabulary_.hash && manifest->mode == request_.mode &&
-              manifest->block_tokens == request_.block_tokens &&
+  blocks::PackManifest reading;
+  tell_reading(reading);
+  bool same = manifest->field == reading.field && manifest->split == reading.split &&
+              manifest->specials == reading.specials && manifest->tokenizer == vocabulary_.hash &&
+              manifest->mode == request_.mode && manifest->block_tokens == request_.block_tokens &&
               manifest->eos == vocabulary_.eos.eos && manifest->inputs.size() == inputs_.size();
   for (std::size_t i = 0; same && i < inputs_.size(); ++i) {
     same = manifest->inputs[i].path == inputs_[i];

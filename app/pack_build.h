@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -23,8 +24,9 @@ namespace muster {
 // What a build needs of a tokenizer (pack_vocabulary.h makes it of a tokenizer.json).
 struct PackVocabulary {
   std::function<std::unique_ptr<TextEncoder>()> make_encoder;  // called once for each thread
-  std::string hash;                                            // of the tokenizer's file
-  std::uint64_t count = 0;                                     // ids are below
+  std::function<Result<std::string>(std::span<const std::int32_t>)> decode;
+  std::string hash;         // of the tokenizer's file
+  std::uint64_t count = 0;  // ids are below
   EosRule eos;
   std::int32_t pad = 0;  // fills blocks of best_fit
   std::optional<records::ChatTemplate> chat;
@@ -39,7 +41,9 @@ struct PackRequest {
   PackSpecials specials = PackSpecials::usual;
   std::uint32_t block_tokens = 2048;  // a multiple of 8, at most limits::kPackBlockTokens
   blocks::PackMode mode = blocks::PackMode::concat;
-  std::optional<std::uint64_t> global_batch = {};  // told to the manifest
+  // Told to the manifest.
+  std::optional<std::uint64_t> global_batch = {};
+  blocks::Remainder remainder = blocks::Remainder::drop;
   std::size_t threads = 1;
   bool resume = false;  // go on with OUT.part, where there is one
   // Parts that one thread takes at a time, and how much of the text may be done twice after a

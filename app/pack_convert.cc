@@ -7,8 +7,9 @@
 
 #include "app/open_pack.h"
 #include "app/pack_export.h"
+#include "app/pack_files.h"
 #include "app/pack_source.h"
-#include "app/pack_writer.h"
+#include "app/part_folder.h"
 #include "base/limits.h"
 #include "core/blocks/concat_packer.h"
 #include "edge/os/files.h"
@@ -57,9 +58,11 @@ Result<PackConverted> make_pack(const PackConvertRequest& request, const TokenPr
   }
   auto source = open_pack_source(request.inputs, {length, request.eos});
   if (!source) return source.error();
-  auto writer = PackWriter::begin(request.out, static_cast<std::uint32_t>(length));
-  if (!writer) return writer.error();
-  blocks::ConcatPacker packer(static_cast<std::uint32_t>(length), **writer);
+  auto part = PartFolder::begin(real_work_folders(), request.out);
+  if (!part) return part.error();
+  auto files = PackFiles::open(part->folder(), "", static_cast<std::uint32_t>(length));
+  if (!files) return files.error();
+  blocks::ConcatPacker packer(static_cast<std::uint32_t>(length), **files);
   blocks::PackManifest manifest;
   std::uint64_t documents = 0;
   const std::uint64_t bound = request.vocabulary_count.value_or(std::uint64_t{1} << 31);
@@ -72,8 +75,14 @@ Result<PackConverted> make_pack(const PackConvertRequest& request, const TokenPr
   manifest.document_tokens = (*source)->tokens();
   manifest.tail_tokens = packer.pending().ids.size();
   if (request.global_batch > 0) manifest.global_batch = request.global_batch;
-  const auto written = (*writer)->finish(std::move(manifest));
+  manifest.remainder = request.remainder.value_or(blocks::Remainder::drop);
+  const auto written = (*files)->seal(std::move(manifest));
   if (!written) return written.error();
+  const std::string text = encode_manifest(*written) + "\n";
+  Status kept = part->folder().remove(std::string(blocks::kErrorsName));  // there were no records
+  if (kept) kept = part->folder().write_whole(std::string(blocks::kManifestName), text);
+  if (kept) kept = part->keep();
+  if (!kept) return kept.error();
   return PackConverted{fmt::format(
       "pack {}: {} blocks of {} tokens, {} documents, {} tokens left behind the last whole block",
       manifest_identity(*written), written->blocks, written->block_tokens,
@@ -83,16 +92,17 @@ Result<PackConverted> make_pack(const PackConvertRequest& request, const TokenPr
 Result<PackConverted> split_pack(const PackConvertRequest& request, const OpenPack& pack,
                                  const TokenProgress& progress) {
   blocks::StepShape shape{pack.manifest().blocks, request.global_batch, request.micro_batch,
-                          request.world_size};
+                          request.world_size,
+                          request.remainder.value_or(pack.manifest().remainder)};
   if (shape.global_batch == 0) shape.global_batch = pack.manifest().global_batch.value_or(0);
   const auto plan = blocks::StepPlan::make(shape);
   if (!plan) return plan.error();
   Status done = export_ranks(pack, *plan, request.seed, request.epoch, request.out, progress);
   if (!done) return done.error();
   return PackConverted{fmt::format(
-      "{} files of {} blocks: {} steps of {} micro batches of {}; {} blocks are in none",
+      "{} files of {} blocks: {} steps of {} micro batches of {}; {} blocks are in none, {} twice",
       shape.world_size, plan->blocks_of_rank(), plan->steps(), plan->accumulation(),
-      shape.micro_batch, plan->dropped_blocks())};
+      shape.micro_batch, plan->dropped_blocks(), plan->repeated_blocks())};
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "app/token_progress.h"
 #include "base/result.h"
+#include "core/blocks/step_plan.h"
 
 namespace muster {
 
@@ -26,6 +27,7 @@ struct PackConvertRequest {
   // To per-rank files: blocks in the order in which each rank reads them.
   std::uint64_t world_size = 0;
   std::uint64_t global_batch = 0;
+  std::optional<blocks::Remainder> remainder;  // nothing: what the manifest says
   std::uint64_t micro_batch = 1;
   std::uint64_t seed = 0, epoch = 0;
 };

@@ -246,7 +246,7 @@ TEST_F(PackConvert, NothingIsOverwrittenAndNothingIsLeftBehind) {
   const auto names = real_files().list(folder_.path());
   ASSERT_TRUE(names);
   for (const std::string& name : *names) {
-    EXPECT_EQ(name.find("partial"), std::string::npos) << name;
+    EXPECT_EQ(name.find(".part"), std::string::npos) << name;
   }
   EXPECT_FALSE(real_files().stat(path("taken.bin")));
   EXPECT_FALSE(real_files().stat(path("x")));

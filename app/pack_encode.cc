@@ -13,8 +13,8 @@
 #include "base/text.h"
 #include "core/records/jsonl_records.h"
 #include "core/tokens/tokenizer.h"
-#include "edge/os/data_file.h"
 #include "edge/os/huge_pages.h"
+#include "edge/os/new_file.h"
 
 namespace muster {
 namespace {
@@ -117,42 +117,22 @@ Result<EncodeTotal> encode_records(const EncodeRequest& request, const EncodeSin
 Result<EncodeTotal> encode_into(const EncodeRequest& request, const std::string& out,
                                 const std::function<void(const std::string&)>& complain,
                                 Files& files) {
-  auto new_ids = NewPath::begin(out, NewPath::Kind::file);
-  if (!new_ids) return new_ids.error();
-  auto new_counts = NewPath::begin(out + ".len", NewPath::Kind::file);
-  if (!new_counts) return new_counts.error();
-  const auto ids_file = DataWriter::create(new_ids->place());
+  auto ids_file = NewFile::begin(out);
   if (!ids_file) return ids_file.error();
-  const auto counts_file = DataWriter::create(new_counts->place());
+  auto counts_file = NewFile::begin(out + ".len");
   if (!counts_file) return counts_file.error();
-  std::uint64_t ids_at = 0, counts_at = 0;
-  std::string ids_held, counts_held;
-  const auto write = [&](std::size_t from) -> Status {
-    if (ids_held.size() >= from) {
-      if (Status done = ids_file->write_at(ids_at, ids_held); !done) return done;
-      ids_at += std::exchange(ids_held, {}).size();
-    }
-    if (counts_held.size() >= from) {
-      if (Status done = counts_file->write_at(counts_at, counts_held); !done) return done;
-      counts_at += std::exchange(counts_held, {}).size();
-    }
-    return {};
-  };
-  const EncodeSinks sinks{[&](std::uint64_t, std::span<const std::int32_t> ids) {
-                            const auto count = static_cast<std::uint32_t>(ids.size());
-                            ids_held.append(memory_bytes(ids));
-                            counts_held.append(reinterpret_cast<const char*>(&count), sizeof count);
-                            return write(kReadBytes);
-                          },
-                          complain};
+  const EncodeSinks sinks{
+      [&](std::uint64_t, std::span<const std::int32_t> ids) {
+        const auto count = static_cast<std::uint32_t>(ids.size());
+        Status done = ids_file->append(memory_bytes(ids));
+        return done ? counts_file->append(memory_bytes(std::span<const std::uint32_t>(&count, 1)))
+                    : done;
+      },
+      complain};
   const auto total = encode_records(request, sinks, files);
   if (!total) return total.error();
-  if (Status done = write(0); !done) return done.error();
-  for (const auto* file : {&*ids_file, &*counts_file}) {
-    if (Status done = file->sync(); !done) return done.error();
-  }
-  if (Status done = new_ids->keep(); !done) return done.error();
-  if (Status done = new_counts->keep(); !done) return done.error();
+  if (Status done = ids_file->keep(); !done) return done.error();
+  if (Status done = counts_file->keep(); !done) return done.error();
   return total;
 }
 

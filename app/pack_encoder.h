@@ -33,6 +33,8 @@ enum class PackSpecials : std::uint8_t {
   ids,    // everybody, as with Hugging Face's defaults
 };
 
+inline constexpr std::string_view kPackSpecialsNames[] = {"usual", "text", "ids"};
+
 struct EosRule {
   std::optional<std::int32_t> eos;  // nothing: documents end as they are
   // Documents that end themselves (records::Document::ends_itself) end with this very token.

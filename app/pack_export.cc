@@ -8,10 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "app/part_folder.h"
 #include "base/memory_bytes.h"
 #include "core/blocks/megatron_index.h"
 #include "core/blocks/npy_header.h"
-#include "edge/os/data_file.h"
+#include "edge/os/new_file.h"
 
 namespace muster {
 namespace {
@@ -23,58 +24,9 @@ Error stopped() {
   return make_error(Errc::unavailable, "stopped: nothing is left of what was written");
 }
 
-// Appends to a new file, in pieces of a few MiB.
-class Output {
- public:
-  static Result<Output> create(const std::string& path) {
-    auto file = DataWriter::create(path);
-    if (!file) return file.error();
-    return Output(std::move(*file));
-  }
-  Status add(std::string_view bytes) {
-    buffer_ += bytes;
-    return buffer_.size() < 4 * kChunkTokens ? Status() : flush();
-  }
-  Status close() {
-    Status written = flush();
-    return written ? file_.sync() : written;
-  }
-
- private:
-  explicit Output(DataWriter file) : file_(std::move(file)) {}
-  Status flush() {
-    Status written = file_.write_at(at_, buffer_);
-    at_ += buffer_.size();
-    buffer_.clear();
-    return written;
-  }
-
-  DataWriter file_;
-  std::uint64_t at_ = 0;
-  std::string buffer_;
-};
-
 std::uint64_t chunk_blocks(const OpenPack& pack) {
   return std::max<std::uint64_t>(1, kChunkTokens / pack.manifest().block_tokens);
 }
-
-// A name under its final one until keep(), and what is written to it.
-struct NewFile {
-  static Result<NewFile> begin(const std::string& path) {
-    auto place = NewPath::begin(path, NewPath::Kind::file);
-    if (!place) return place.error();
-    auto output = Output::create(place->place());
-    if (!output) return output.error();
-    return NewFile{std::move(*place), std::move(*output)};
-  }
-  Status keep() {
-    Status closed = output.close();
-    return closed ? place.keep() : closed;
-  }
-
-  NewPath place;
-  Output output;
-};
 
 // ---- Megatron ----------------------------------------------------------------------------------
 
@@ -119,7 +71,7 @@ class Sequences {
 };
 
 // The .idx of sequences whose ids take `width` bytes. Three passes over docs.u64, no memory.
-Status write_index(const OpenPack& pack, blocks::IdType type, Output& out) {
+Status write_index(const OpenPack& pack, blocks::IdType type, NewFile& out) {
   constexpr std::uint64_t kLongest = 2'147'483'647;  // tokens of a sequence, an i32 in the index
   std::uint64_t begin = 0, end = 0, count = 0;
   const auto each = [&](auto&& take) -> Status {
@@ -132,7 +84,7 @@ Status write_index(const OpenPack& pack, blocks::IdType type, Output& out) {
     }
   };
   const auto add = [&out](auto value) {
-    return out.add({reinterpret_cast<const char*>(&value), sizeof value});
+    return out.append(memory_bytes(std::span<const decltype(value)>(&value, 1)));
   };
   Status fine = each([&](std::uint64_t tokens) -> Status {
     ++count;
@@ -141,7 +93,7 @@ Status write_index(const OpenPack& pack, blocks::IdType type, Output& out) {
         Errc::unsupported,
         fmt::format("a document of {} tokens: an index holds up to {}", tokens, kLongest));
   });
-  if (fine) fine = out.add(blocks::megatron_header({type, count, count + 1}));
+  if (fine) fine = out.append(blocks::megatron_header({type, count, count + 1}));
   if (fine) {
     fine = each([&](std::uint64_t tokens) { return add(static_cast<std::int32_t>(tokens)); });
   }
@@ -191,16 +143,17 @@ Status each_token_run(const OpenPack& pack, const TokenProgress& progress, Store
 using Ids = std::vector<std::int32_t>;
 using Loss = std::vector<std::uint8_t>;
 
-Status store_ids(const Ids& ids, std::uint64_t from, std::uint64_t to, bool small, Output& out) {
+Status store_ids(const Ids& ids, std::uint64_t from, std::uint64_t to, bool small, NewFile& out) {
   if (!small) {
-    return out.add(memory_bytes(std::span<const std::int32_t>(ids).subspan(from, to - from)));
+    return out.append(memory_bytes(std::span<const std::int32_t>(ids).subspan(from, to - from)));
   }
   for (std::uint64_t i = from; i < to; ++i) {
     if (ids[i] < 0 || static_cast<std::uint64_t>(ids[i]) >= kMegatronSmall) {
       return make_error(Errc::corrupt, fmt::format("id {} is beyond the vocabulary", ids[i]));
     }
     const auto id = static_cast<std::uint16_t>(ids[i]);
-    if (Status added = out.add({reinterpret_cast<const char*>(&id), 2}); !added) return added;
+    if (Status added = out.append(memory_bytes(std::span<const std::uint16_t>(&id, 1))); !added)
+      return added;
   }
   return {};
 }
@@ -219,21 +172,21 @@ Status export_megatron(const OpenPack& pack, const std::string& prefix,
     if (!file) return file.error();
     files.push_back(std::move(*file));
   }
-  Output& bin = files[files.size() - 2].output;
-  Output* mask = masked ? &files.front().output : nullptr;
+  NewFile& bin = files[files.size() - 2];
+  NewFile* mask = masked ? &files.front() : nullptr;
   Status fine = each_token_run(
       pack, progress,
       [&](const Ids& ids, const Loss& loss, std::uint64_t from, std::uint64_t to) -> Status {
         if (Status stored = store_ids(ids, from, to, small, bin); !stored) return stored;
         for (std::uint64_t i = from; mask != nullptr && i < to; ++i) {
           const char bit = static_cast<char>((loss[i / 8] >> (i % 8)) & 1);
-          if (Status added = mask->add({&bit, 1}); !added) return added;
+          if (Status added = mask->append({&bit, 1}); !added) return added;
         }
         return {};
       });
   const auto type = small ? blocks::IdType::u16 : blocks::IdType::i32;
-  if (fine && masked) fine = write_index(pack, blocks::IdType::u8, files[1].output);
-  if (fine) fine = write_index(pack, type, files.back().output);
+  if (fine && masked) fine = write_index(pack, blocks::IdType::u8, files[1]);
+  if (fine) fine = write_index(pack, type, files.back());
   for (NewFile& file : files) {
     if (fine) fine = file.keep();
   }
@@ -244,13 +197,13 @@ Status export_numpy(const OpenPack& pack, const std::string& path, const TokenPr
   auto file = NewFile::begin(path);
   if (!file) return file.error();
   const blocks::PackManifest& manifest = pack.manifest();
-  Status fine = file->output.add(blocks::npy_header(manifest.blocks, manifest.block_tokens));
+  Status fine = file->append(blocks::npy_header(manifest.blocks, manifest.block_tokens));
   Ids ids;
   Loss loss;
   const std::uint64_t step = chunk_blocks(pack);
   for (std::uint64_t at = 0; fine && at < manifest.blocks; at += step) {
     fine = pack.read_blocks(at, std::min(step, manifest.blocks - at), ids, loss);
-    if (fine) fine = file->output.add(memory_bytes(std::span<const std::int32_t>(ids)));
+    if (fine) fine = file->append(memory_bytes(std::span<const std::int32_t>(ids)));
     if (fine && !progress(at * manifest.block_tokens, manifest.tokens())) fine = stopped();
   }
   return fine ? file->keep() : fine;
@@ -258,8 +211,8 @@ Status export_numpy(const OpenPack& pack, const std::string& path, const TokenPr
 
 Status export_ranks(const OpenPack& pack, const blocks::StepPlan& plan, std::uint64_t seed,
                     std::uint64_t epoch, const std::string& folder, const TokenProgress& progress) {
-  auto place = NewPath::begin(folder, NewPath::Kind::folder);
-  if (!place) return place.error();
+  auto part = PartFolder::begin(real_work_folders(), folder);
+  if (!part) return part.error();
   const blocks::StepShape& shape = plan.shape();
   const blocks::EpochBlocks order(plan, seed, epoch);
   const std::uint64_t total = plan.steps() * shape.global_batch * pack.manifest().block_tokens;
@@ -269,23 +222,23 @@ Status export_ranks(const OpenPack& pack, const blocks::StepPlan& plan, std::uin
   std::uint64_t done = 0;
   // One rank after the other: as many open files as ranks would be too many.
   for (std::uint64_t rank = 0; rank < shape.world_size; ++rank) {
-    auto out = Output::create(fmt::format("{}/rank{:0{}}.i32", place->place(), rank, digits));
+    auto out = part->folder().open(fmt::format("rank{:0{}}.i32", rank, digits));
     if (!out) return out.error();
     for (std::uint64_t s = 0; s < plan.steps(); ++s) {
       for (std::uint64_t j = 0; j < plan.accumulation(); ++j) {
         for (std::uint64_t i = 0; i < shape.micro_batch; ++i) {
           const std::uint64_t block = order.at(plan.position(s, rank, j, i));
           Status fine = pack.read_blocks(block, 1, ids, loss);
-          if (fine) fine = out->add(memory_bytes(std::span<const std::int32_t>(ids)));
+          if (fine) fine = (*out)->append(memory_bytes(std::span<const std::int32_t>(ids)));
           if (!fine) return fine;
           done += ids.size();
         }
       }
       if (!progress(done, total)) return stopped();
     }
-    if (Status closed = out->close(); !closed) return closed;
+    if (Status synced = (*out)->sync(); !synced) return synced;
   }
-  return place->keep();
+  return part->keep();
 }
 
 }  // namespace muster

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/limits.h"
 #include "base/memory_bytes.h"
+#include "core/blocks/loss_bits.h"
 
 namespace muster {
 namespace {
@@ -30,8 +32,13 @@ Status PackFiles::append(std::size_t file, std::string_view bytes) {
   return files_[file].file->append(bytes);
 }
 
-Status PackFiles::blocks(std::uint64_t, std::span<const std::int32_t> ids,
+Status PackFiles::blocks(std::uint64_t first_block, std::span<const std::int32_t> ids,
                          std::span<const std::uint8_t> loss) {
+  MUSTER_CHECK(
+      first_block * block_tokens_ * sizeof(std::int32_t) == files_[kBlocks].file->bytes() &&
+          ids.size() % block_tokens_ == 0 && loss.size() * 8 == ids.size(),
+      "whole blocks in order");
+  trained_ += blocks::count_set(loss);
   hashes_.clear();
   for (std::size_t at = 0; hash_blocks_ && at < ids.size(); at += block_tokens_) {
     hashes_.push_back(blocks::hash_block(ids.subspan(at, block_tokens_)));
@@ -55,22 +62,22 @@ Status PackFiles::sync() {
   return {};
 }
 
-std::array<PackMark::File, kPackFiles.size()> PackFiles::files() const {
-  std::array<PackMark::File, kPackFiles.size()> out;
+PackFileStates PackFiles::files() const {
+  PackFileStates out;
   for (std::size_t i = 0; i < out.size(); ++i) {
-    out[i] = {files_[i].file->bytes(), blocks::hash_text(files_[i].hash->value())};
+    out[i] = {files_[i].file->bytes(), files_[i].hash->value()};
   }
   return out;
 }
 
-Result<std::size_t> PackFiles::true_marks(std::span<const PackMark> marks) {
-  std::size_t good = marks.size();
+Result<std::size_t> PackFiles::true_states(std::span<const PackFileStates> states) {
+  std::size_t good = states.size();
   std::string buffer;
   for (std::size_t i = 0; i < files_.size(); ++i) {
     blocks::RunningHash hash;
     std::uint64_t at = 0;
     for (std::size_t m = 0; m < good; ++m) {
-      const PackMark::File& wanted = marks[m].files[i];
+      const PackFileState& wanted = states[m][i];
       while (at < wanted.bytes && wanted.bytes <= files_[i].file->bytes()) {
         buffer.resize(std::min<std::uint64_t>(kReadBytes, wanted.bytes - at));
         const auto n = files_[i].file->read(at, buffer);
@@ -79,7 +86,7 @@ Result<std::size_t> PackFiles::true_marks(std::span<const PackMark> marks) {
         hash.add(std::string_view(buffer).substr(0, *n));
         at += *n;
       }
-      if (at != wanted.bytes || blocks::hash_text(hash.value()) != wanted.hash) good = m;
+      if (at != wanted.bytes || hash.value() != wanted.hash) good = m;
     }
   }
   return good;
@@ -101,6 +108,7 @@ Status PackFiles::rehash(std::size_t file, std::uint64_t bytes) {
 }
 
 Status PackFiles::restore(const PackMark* mark) {
+  trained_ = mark == nullptr ? 0 : mark->trained_tokens;
   for (std::size_t i = 0; i < files_.size(); ++i) {
     const std::uint64_t bytes = mark == nullptr ? 0 : mark->files[i].bytes;
     if (Status done = files_[i].file->cut(bytes); !done) return done;
@@ -116,8 +124,7 @@ Result<std::vector<blocks::Hash128>> PackFiles::groups() {
   for (std::uint64_t at = 0; at < bytes; at += group.size() * sizeof(std::uint64_t)) {
     group.resize(
         std::min<std::uint64_t>(blocks::kGroupBlocks, (bytes - at) / sizeof(std::uint64_t)));
-    const auto n = files_[kHashes].file->read(
-        at, {reinterpret_cast<char*>(group.data()), group.size() * sizeof(std::uint64_t)});
+    const auto n = files_[kHashes].file->read(at, writable_bytes(std::span(group)));
     if (!n) return n.error();
     if (*n != group.size() * sizeof(std::uint64_t)) {
       return make_error(Errc::corrupt, "hashes.u64 ended while it was read");
@@ -125,6 +132,30 @@ Result<std::vector<blocks::Hash128>> PackFiles::groups() {
     out.push_back(blocks::hash_group(group));
   }
   return out;
+}
+
+Result<blocks::PackManifest> PackFiles::seal(blocks::PackManifest manifest) {
+  if (Status synced = sync(); !synced) return synced.error();
+  const PackFileStates states = files();
+  manifest.block_tokens = block_tokens_;
+  manifest.blocks = states[kBlocks].bytes / sizeof(std::int32_t) / block_tokens_;
+  manifest.pieces = states[kEnds].bytes / sizeof(std::uint64_t);
+  manifest.trained_tokens = trained_;
+  const auto hashes = groups();
+  if (!hashes) return hashes.error();
+  manifest.groups.clear();
+  for (const blocks::Hash128& group : *hashes) manifest.groups.push_back(hash_text(group));
+  manifest.root = hash_text(blocks::hash_root(*hashes));
+  manifest.doc_ends_hash = hash_text(states[kEnds].hash);
+  manifest.loss_bits_hash = hash_text(states[kLoss].hash);
+  const std::string text = encode_manifest(manifest);
+  if (text.size() > limits::kContractBytes) {
+    return make_error(Errc::internal, "the manifest is too long to be read again");
+  }
+  if (const auto sound = blocks::decode_manifest(text); !sound) {
+    return make_error(Errc::internal, "the manifest contradicts itself: " + sound.error().context);
+  }
+  return manifest;
 }
 
 }  // namespace muster

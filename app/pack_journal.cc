@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "core/blocks/block_hash.h"
+#include <span>
+
+#include "base/limits.h"
 #include "core/model/json_reader.h"
 #include "core/model/json_writer.h"
 
@@ -10,6 +12,7 @@ namespace muster {
 namespace {
 
 constexpr std::size_t kHashChars = 32;
+constexpr std::size_t kReadBytes = 256 * 1024;
 
 std::string line_of(std::string_view json) {
   return fmt::format("{} {}\n", blocks::hash_text(blocks::hash_bytes(json)), json);
@@ -79,7 +82,9 @@ Result<PackMark> read_mark(std::string_view json) {
   if (files.size() != mark.files.size()) fields.complain("files", "is not of this program");
   for (std::size_t i = 0; i < files.size() && i < mark.files.size(); ++i) {
     JsonFields file(files[i], "files.");
-    mark.files[i] = {count_of(file, "bytes"), file.require_text("hash")};
+    const auto hash = blocks::parse_hash(file.require_text("hash"));
+    if (!hash) fields.complain("files", "has no hash");
+    mark.files[i] = {count_of(file, "bytes"), hash ? *hash : blocks::Hash128{}};
     fields.adopt(file.fault());
   }
   mark.next_block = count_of(fields, "next_block");
@@ -132,8 +137,9 @@ std::string encode_mark(const PackMark& mark) {
   JsonWriter w;
   w.begin_object().key("chunks").value(mark.chunks).key("chain").value(mark.chain);
   w.key("complete").value(mark.complete).key("files").begin_array();
-  for (const PackMark::File& file : mark.files) {
-    w.begin_object().key("bytes").value(file.bytes).key("hash").value(file.hash).end_object();
+  for (const PackFileState& file : mark.files) {
+    w.begin_object().key("bytes").value(file.bytes).key("hash");
+    w.value(blocks::hash_text(file.hash)).end_object();
   }
   w.end_array().key("next_block").value(mark.next_block);
   w.key("trained_tokens").value(mark.trained_tokens).key("eos_added").value(mark.eos_added);
@@ -152,29 +158,46 @@ std::string encode_mark(const PackMark& mark) {
   return line_of(w.end_array().end_object().take());
 }
 
-Result<PackJournal> parse_journal(std::string_view bytes) {
-  PackJournal journal;
-  std::uint64_t at = 0;
-  bool first = true;
-  for (;;) {
-    const std::size_t end = bytes.find('\n');
-    if (end == std::string_view::npos || end <= kHashChars || bytes[kHashChars] != ' ') break;
-    const std::string_view json = bytes.substr(kHashChars + 1, end - kHashChars - 1);
-    if (blocks::hash_text(blocks::hash_bytes(json)) != bytes.substr(0, kHashChars)) break;
-    at += end + 1;
-    bytes.remove_prefix(end + 1);
-    if (std::exchange(first, false)) {
-      journal.plan = json;
-      continue;
-    }
-    auto mark = read_mark(json);
-    if (!mark) return within("a mark of the journal", mark.error());
-    journal.marks.push_back(std::move(*mark));
-    journal.ends.push_back(at);
+// The JSON of the next line, where it is whole.
+Result<std::optional<std::string>> JournalReader::line() {
+  std::size_t seen = 0, end = held_.find('\n');
+  while (end == std::string::npos && held_.size() <= limits::kJournalLineBytes) {
+    seen = held_.size();
+    held_.resize(seen + kReadBytes);
+    const auto n = file_.read(read_, std::span(held_).subspan(seen));
+    held_.resize(seen + (n ? *n : 0));
+    if (!n) return n.error();
+    if (*n == 0) break;
+    read_ += *n;
+    end = held_.find('\n', seen);
   }
-  if (first)
-    return make_error(Errc::corrupt, "the journal of the build has not even its first line");
-  return journal;
+  const std::string_view text = std::string_view(held_).substr(0, end);
+  if (end == std::string::npos || end <= kHashChars || text[kHashChars] != ' ') {
+    return std::optional<std::string>();
+  }
+  std::string json(text.substr(kHashChars + 1));
+  if (blocks::hash_text(blocks::hash_bytes(json)) != text.substr(0, kHashChars)) {
+    return std::optional<std::string>();
+  }
+  at_ += end + 1;
+  held_.erase(0, end + 1);
+  return std::optional(std::move(json));
+}
+
+Result<std::string> JournalReader::plan() {
+  auto json = line();
+  if (!json) return json.error();
+  if (*json) return std::move(**json);
+  return make_error(Errc::corrupt, "the journal of the build has not even its first line");
+}
+
+Result<std::optional<PackMark>> JournalReader::next() {
+  const auto json = line();
+  if (!json) return json.error();
+  if (!*json) return std::optional<PackMark>();
+  auto mark = read_mark(**json);
+  if (!mark) return within("a mark of the journal", mark.error());
+  return std::optional(std::move(*mark));
 }
 
 }  // namespace muster

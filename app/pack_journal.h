@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,8 +11,11 @@
 
 #include "app/pack_reader.h"
 #include "base/result.h"
+#include "core/blocks/block_hash.h"
+#include "core/blocks/pack_manifest.h"
 #include "core/blocks/token_run.h"
 #include "core/records/record.h"
+#include "edge/os/work_file.h"
 
 // What a build that was broken off can go on from. The journal is a file of lines in the folder of
 // the build, each with the hash of itself in front: first the plan, then marks.
@@ -23,9 +27,10 @@
 
 namespace muster {
 
-// The files that grow while inputs are read, in the order of PackMark::files.
+// The files that grow while inputs are read, in the order of PackFileStates.
 inline constexpr std::array<std::string_view, 5> kPackFiles = {
-    "blocks.i32", "docs.u64", "loss.bits", "hashes.u64", "errors.jsonl"};
+    blocks::kBlocksName, blocks::kDocEndsName, blocks::kLossBitsName, blocks::kHashesName,
+    blocks::kErrorsName};
 
 // What came of one input.
 struct PackCount {
@@ -39,16 +44,19 @@ struct PackCount {
   bool operator==(const PackCount&) const = default;
 };
 
+// How far one of them was.
+struct PackFileState {
+  std::uint64_t bytes = 0;
+  blocks::Hash128 hash;  // of all its bytes until there
+  bool operator==(const PackFileState&) const = default;
+};
+using PackFileStates = std::array<PackFileState, kPackFiles.size()>;
+
 struct PackMark {
   std::uint64_t chunks = 0;  // of the inputs, that are in the files or in `pending`
   std::string chain;         // hash over those chunks: other inputs have another
   bool complete = false;     // there are no more
-  struct File {
-    std::uint64_t bytes = 0;
-    std::string hash;  // of all its bytes until there
-    bool operator==(const File&) const = default;
-  };
-  std::array<File, kPackFiles.size()> files;
+  PackFileStates files;
   std::uint64_t next_block = 0, trained_tokens = 0, eos_added = 0, document_tokens = 0;
   blocks::TokenRun pending;  // what does not fill a block yet
   // Since the mark before: place among the inputs, and what came.
@@ -60,14 +68,24 @@ struct PackMark {
 std::string encode_plan(std::string_view plan_json);
 std::string encode_mark(const PackMark& mark);
 
-struct PackJournal {
-  std::string plan;  // the JSON text that encode_plan() was given
-  std::vector<PackMark> marks;
-  std::vector<std::uint64_t> ends;  // where the line of each mark ends in the file
-};
+// Reads a journal from its first line on. Memory: one line, at most limits::kJournalLineBytes.
+class JournalReader {
+ public:
+  // `file` outlives this.
+  explicit JournalReader(WorkFile& file) : file_(file) {}
+  // The JSON text that encode_plan() was given; comes first. Errc::corrupt where not even this line
+  // is whole.
+  Result<std::string> plan();
+  // Nothing from the first line on that is torn or damaged: what follows it counts for nothing.
+  Result<std::optional<PackMark>> next();
+  std::uint64_t at() const { return at_; }  // behind the line that came last
 
-// Reads until the first line that is torn or damaged; what follows it counts for nothing.
-// Errc::corrupt where not even the plan is whole.
-Result<PackJournal> parse_journal(std::string_view bytes);
+ private:
+  Result<std::optional<std::string>> line();
+
+  WorkFile& file_;
+  std::uint64_t at_ = 0, read_ = 0;
+  std::string held_;  // from at_ on
+};
 
 }  // namespace muster

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+
+#include "tests/support/memory_work_folders.h"
+
 namespace muster {
 namespace {
 
@@ -9,7 +13,7 @@ PackMark sample() {
   PackMark mark;
   mark.chunks = 7;
   mark.chain = "abc";
-  for (std::size_t i = 0; i < mark.files.size(); ++i) mark.files[i] = {i * 1000, "hash"};
+  for (std::size_t i = 0; i < mark.files.size(); ++i) mark.files[i] = {i * 1000, {i, 7}};
   mark.next_block = 3;
   mark.trained_tokens = 99;
   mark.eos_added = 12;
@@ -45,11 +49,37 @@ void expect_same(const PackMark& a, const PackMark& b) {
   EXPECT_EQ(a.inputs.size(), b.inputs.size());
 }
 
+// What is read of a file of these bytes.
+struct Read {
+  Result<std::string> plan = std::string();
+  std::vector<PackMark> marks;
+  std::vector<std::uint64_t> ends;  // of the line of each
+  std::optional<Error> failure;
+};
+
+Read read_journal(const std::string& bytes) {
+  MemoryWorkFolders folders;
+  auto folder = folders.make("x");
+  auto file = (*folder)->open("journal");
+  EXPECT_TRUE((*file)->append(bytes));
+  JournalReader reader(**file);
+  Read out;
+  out.plan = reader.plan();
+  while (out.plan) {
+    auto mark = reader.next();
+    if (!mark) out.failure = mark.error();
+    if (!mark || !*mark) break;
+    out.marks.push_back(std::move(**mark));
+    out.ends.push_back(reader.at());
+  }
+  return out;
+}
+
 TEST(PackJournal, WithoutAPlanItIsNone) {
   const std::string plan = encode_plan("{}");
   for (const std::string& bytes :
        {std::string(), plan.substr(0, plan.size() - 1), "x" + plan, encode_plan("{}").substr(1)}) {
-    EXPECT_EQ(parse_journal(bytes).error().code, Errc::corrupt);
+    EXPECT_EQ(read_journal(bytes).plan.error().code, Errc::corrupt);
   }
 }
 
@@ -60,15 +90,15 @@ TEST(PackJournal, CutAnywhereItHasTheMarksBefore) {
   const std::string plan = encode_plan(R"({"a":1})");
   const std::string one = plan + encode_mark(sample()), all = one + encode_mark(last);
   for (std::size_t size = plan.size(); size <= all.size(); ++size) {
-    const auto journal = parse_journal(all.substr(0, size));
-    ASSERT_TRUE(journal) << size;
-    EXPECT_EQ(journal->plan, R"({"a":1})");
-    ASSERT_EQ(journal->marks.size(), size == all.size() ? 2U : size >= one.size() ? 1U : 0U);
+    const Read journal = read_journal(all.substr(0, size));
+    ASSERT_TRUE(journal.plan && !journal.failure) << size;
+    EXPECT_EQ(*journal.plan, R"({"a":1})");
+    ASSERT_EQ(journal.marks.size(), size == all.size() ? 2U : size >= one.size() ? 1U : 0U);
     if (size >= one.size()) {
-      expect_same(journal->marks[0], sample());
-      EXPECT_EQ(journal->ends[0], one.size());
+      expect_same(journal.marks[0], sample());
+      EXPECT_EQ(journal.ends[0], one.size());
     }
-    if (size == all.size()) expect_same(journal->marks[1], last);
+    if (size == all.size()) expect_same(journal.marks[1], last);
   }
 }
 
@@ -78,10 +108,25 @@ TEST(PackJournal, FlippedAnywhereItHasTheMarksBefore) {
   for (std::size_t i = plan.size(); i < all.size(); ++i) {
     std::string flipped = all;
     flipped[i] = static_cast<char>(flipped[i] ^ 4);
-    const auto journal = parse_journal(flipped);
-    ASSERT_TRUE(journal) << i;
-    EXPECT_EQ(journal->marks.size(), i >= one.size() ? 1U : 0U) << i;
+    const Read journal = read_journal(flipped);
+    ASSERT_TRUE(journal.plan && !journal.failure) << i;
+    EXPECT_EQ(journal.marks.size(), i >= one.size() ? 1U : 0U) << i;
   }
+}
+
+// Lines longer than what is read at once, and one that no build writes.
+TEST(PackJournal, LongLinesAreHeldOneAtATime) {
+  PackMark mark = sample();
+  mark.pending = {};
+  for (std::int32_t i = 0; i < 200'000; ++i) mark.pending.ids.push_back(i);
+  mark.pending.trained.append(200'000, true);
+  const std::string plan = encode_plan("{}"), line = encode_mark(mark);
+  ASSERT_GT(line.size(), 1'000'000U);
+  const Read journal = read_journal(plan + line + line + std::string(70'000'000, 'x'));
+  ASSERT_TRUE(journal.plan && !journal.failure);
+  ASSERT_EQ(journal.marks.size(), 2U);
+  expect_same(journal.marks[1], mark);
+  EXPECT_EQ(journal.ends[1], plan.size() + 2 * line.size());
 }
 
 TEST(PackCount, RecordsAreDocumentsAndWhatGaveNone) {

@@ -8,6 +8,7 @@
 
 #include "app/path_walk.h"
 #include "app/rank_file.h"
+#include "base/memory_bytes.h"
 #include "core/blocks/megatron_index.h"
 #include "core/blocks/npy_header.h"
 #include "edge/os/data_file.h"
@@ -55,8 +56,7 @@ class FlatSource final : public PackSource {
     Status read;
     if (type_ == blocks::IdType::i32) {  // as they lie, without a copy
       run.ids.resize(count);
-      read = part.file.read_at(part.begin + at_ * width,
-                               {reinterpret_cast<char*>(run.ids.data()), count * width});
+      read = part.file.read_at(part.begin + at_ * width, writable_bytes(std::span(run.ids)));
     } else {
       bytes_.resize(count * width);
       read = part.file.read_at(part.begin + at_ * width, bytes_);
@@ -141,8 +141,8 @@ class MegatronSource final : public PackSource {
     }
     for (std::uint64_t at = 0; at < ids_.index.document_entries; at += kEntries) {
       std::vector<std::int64_t> documents(std::min(kEntries, ids_.index.document_entries - at));
-      Status fine =
-          ids_.index_file.read_at(ids_.index.documents_at() + at * 8, as_bytes(documents));
+      Status fine = ids_.index_file.read_at(ids_.index.documents_at() + at * 8,
+                                            writable_bytes(std::span(documents)));
       if (fine) fine = check_.add_documents(documents);
       if (!fine) return within(ids_.index_file.path(), fine.error());
     }
@@ -183,17 +183,14 @@ class MegatronSource final : public PackSource {
   }
 
  private:
-  template <typename T>
-  static std::span<char> as_bytes(std::vector<T>& values) {
-    return {reinterpret_cast<char*>(values.data()), values.size() * sizeof(T)};
-  }
-
   Status read_entries(const Megatron& from, std::uint64_t first, std::uint64_t count) {
     sizes_.resize(count);
     pointers_.resize(count);
-    Status read = from.index_file.read_at(from.index.sizes_at() + first * 4, as_bytes(sizes_));
+    Status read = from.index_file.read_at(from.index.sizes_at() + first * 4,
+                                          writable_bytes(std::span(sizes_)));
     if (!read) return read;
-    return from.index_file.read_at(from.index.pointers_at() + first * 8, as_bytes(pointers_));
+    return from.index_file.read_at(from.index.pointers_at() + first * 8,
+                                   writable_bytes(std::span(pointers_)));
   }
 
   Status read_ids(std::uint64_t tokens, blocks::TokenRun& run) {

@@ -41,6 +41,11 @@ class ByteEncoder final : public TextEncoder {
 inline PackVocabulary byte_vocabulary() {
   PackVocabulary made;
   made.make_encoder = [] { return std::make_unique<ByteEncoder>(); };
+  made.decode = [](std::span<const std::int32_t> ids) -> Result<std::string> {
+    std::string text;
+    for (const std::int32_t id : ids) text += id == 256 ? "<e>" : std::string(1, char(id));
+    return text;
+  };
   made.hash = blocks::hash_text(blocks::hash_bytes("bytes"));
   made.count = 300;
   made.eos = {ByteEncoder::kEos, false};

@@ -10,12 +10,15 @@
 #include <vector>
 
 #include "app/open_pack.h"
+#include "app/pack_samples.h"
+#include "app/pack_vocabulary.h"
 #include "base/memory_bytes.h"
 #include "core/blocks/block_hash.h"
 #include "core/blocks/block_order.h"
 #include "core/blocks/block_scan.h"
 #include "core/blocks/doc_ends.h"
 #include "core/blocks/step_proof.h"
+#include "edge/os/files.h"
 
 namespace muster {
 namespace {
@@ -276,6 +279,70 @@ std::string world_sizes(const std::vector<std::uint64_t>& sizes) {
   return out;
 }
 
+struct Step {
+  blocks::StepShape shape;
+  std::optional<blocks::StepPlan> plan;  // nothing: no global batch is known
+};
+
+Result<Step> step_of(const PackVerifyRequest& request, const blocks::PackManifest& manifest) {
+  Step out;
+  const auto batch = request.global_batch ? request.global_batch : manifest.global_batch;
+  out.shape = {manifest.blocks, batch.value_or(0), request.micro_batch, 1,
+               request.remainder.value_or(manifest.remainder)};
+  if (!batch) return out;
+  auto made = blocks::StepPlan::make(out.shape);
+  if (!made) return made.error();
+  out.plan = *made;
+  return out;
+}
+
+// Which step sees how many blocks.
+std::string steps_text(const blocks::StepPlan& plan) {
+  const bool fill = plan.shape().remainder == blocks::Remainder::fill;
+  return fmt::format(" steps={}x{} {}={}", plan.steps(), plan.shape().global_batch,
+                     fill ? "repeated" : "dropped",
+                     fill ? plan.repeated_blocks() : plan.dropped_blocks());
+}
+
+Result<PackSamples> samples_of(const PackVerifyRequest& request, const OpenPack& pack) {
+  const auto eos = pack.manifest().eos;
+  const auto loaded = load_pack_vocabulary(
+      {.tokenizer = request.tokenizer, .eos = eos ? std::to_string(*eos) : "none"}, real_files());
+  if (!loaded) return loaded.error();
+  return compare_samples(pack, loaded->vocabulary, real_files(), request.seed, request.progress);
+}
+
+// The files are sound and `line` says so; what the inputs say of it.
+PackVerdict judge_samples(const PackVerifyRequest& request, const PackSamples& samples,
+                          const std::string& line) {
+  if (samples.different) {
+    const Evidence& at = *samples.different;
+    PackVerdict out =
+        damaged(request.folder,
+                fmt::format("{} is not what its inputs give: {}{}: {}", request.folder, at.source,
+                            at.line ? fmt::format(":{}", *at.line) : "", at.text),
+                Cause::data_damaged);
+    out.report.findings[0].evidence.push_back(at);
+    out.report.findings[0].next = "Do not train on it: build it again from these inputs.";
+    out.report.blind = samples.blind;
+    return out;
+  }
+  if (samples.blind.empty()) return fine(line + fmt::format(" samples={}", samples.compared));
+  PackVerdict out = fine(line);
+  Finding& finding = out.report.findings[0];
+  finding.severity = Severity::info;
+  finding.cause = Cause::undetermined;
+  finding.summary = fmt::format(
+      "{} is sound in itself; {} of {} documents were held against their inputs, and "
+      "were equal: the others' inputs are not at hand",
+      request.folder, samples.compared, samples.documents);
+  finding.evidence.push_back({request.folder, std::nullopt, line});
+  finding.next = "Give the inputs back their names and contents, or run it where they are.";
+  out.report.blind = samples.blind;
+  out.line.clear();
+  return out;
+}
+
 }  // namespace
 
 Result<PackVerdict> verify_pack(const PackVerifyRequest& request) {
@@ -284,15 +351,8 @@ Result<PackVerdict> verify_pack(const PackVerifyRequest& request) {
   if (!files && (damaged_file.empty() || !is_damage(files.error()))) return files.error();
   if (!files) return damaged(damaged_file, files.error().context, Cause::data_damaged);
   const blocks::PackManifest& manifest = files->manifest();
-  blocks::StepShape shape{manifest.blocks, 0, request.micro_batch, 1};
-  const auto batch = request.global_batch ? request.global_batch : manifest.global_batch;
-  shape.global_batch = batch.value_or(0);
-  std::optional<blocks::StepPlan> plan;
-  if (batch) {
-    auto made = blocks::StepPlan::make(shape);
-    if (!made) return made.error();
-    plan = *made;
-  }
+  const auto step = step_of(request, manifest);
+  if (!step) return step.error();
   Faults faults;
   Verifier verifier(*files, request.progress, faults);
   if (request.quick) {
@@ -309,16 +369,18 @@ Result<PackVerdict> verify_pack(const PackVerifyRequest& request) {
                    id ? Cause::token_id_out_of_range : Cause::data_damaged);
   }
   std::string line = line_of(manifest, request.quick);
-  if (!plan) return fine(line + " steps=unknown");
-  line += fmt::format(" steps={}x{} dropped={}", plan->steps(), shape.global_batch,
-                      plan->dropped_blocks());
-  if (request.quick) return fine(std::move(line));
-  const auto proof =
-      blocks::prove_steps(shape, request.seed, request.epoch, manifest_identity(manifest));
-  if (!proof) return uneven(proof.error().context);
-  return fine(line + fmt::format(" micro={} world={} seed={} epoch={} order={}", shape.micro_batch,
-                                 world_sizes(proof->world_sizes), request.seed, request.epoch,
-                                 proof->order));
+  line += step->plan ? steps_text(*step->plan) : " steps=unknown";
+  if (step->plan && !request.quick) {
+    const auto proof =
+        blocks::prove_steps(step->shape, request.seed, request.epoch, manifest_identity(manifest));
+    if (!proof) return uneven(proof.error().context);
+    line += fmt::format(" micro={} world={} seed={} epoch={} order={}", step->shape.micro_batch,
+                        world_sizes(proof->world_sizes), request.seed, request.epoch, proof->order);
+  }
+  if (request.tokenizer.empty() || request.quick) return fine(std::move(line));
+  const auto samples = samples_of(request, *files);
+  if (!samples) return samples.error();
+  return judge_samples(request, *samples, line);
 }
 
 }  // namespace muster

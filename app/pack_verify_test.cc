@@ -8,7 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "app/pack_writer.h"
+#include "app/pack_files.h"
+#include "app/part_folder.h"
 #include "core/blocks/concat_packer.h"
 #include "tests/support/shell.h"
 
@@ -23,9 +24,11 @@ constexpr std::int32_t kEos = 1, kVocabulary = 500;
 
 // Documents with one EOS each, about half of their tokens trained on.
 void write_pack(const std::string& folder, std::uint64_t documents) {
-  auto writer = PackWriter::begin(folder, kLength);
-  ASSERT_TRUE(writer) << writer.error().context;
-  blocks::ConcatPacker packer(kLength, **writer);
+  auto part = PartFolder::begin(real_work_folders(), folder);
+  ASSERT_TRUE(part) << part.error().context;
+  auto files = PackFiles::open(part->folder(), "", kLength);
+  ASSERT_TRUE(files) << files.error().context;
+  blocks::ConcatPacker packer(kLength, **files);
   std::mt19937 random(5);
   blocks::PackManifest manifest;
   for (std::uint64_t d = 0; d < documents; ++d) {
@@ -46,8 +49,10 @@ void write_pack(const std::string& folder, std::uint64_t documents) {
   manifest.eos_policy = blocks::EosPolicy::every;
   manifest.vocabulary_count = kVocabulary;
   manifest.tail_tokens = packer.pending().ids.size();
-  const auto finished = (*writer)->finish(manifest);
-  ASSERT_TRUE(finished) << finished.error().context;
+  const auto sealed = (*files)->seal(manifest);
+  ASSERT_TRUE(sealed) << sealed.error().context;
+  ASSERT_TRUE(part->folder().write_whole("manifest.json", encode_manifest(*sealed)));
+  ASSERT_TRUE(part->keep());
 }
 
 PackVerifyRequest of(const std::string& folder, bool quick = false) {

@@ -105,6 +105,7 @@ Result<LoadedVocabulary> load_pack_vocabulary(const VocabularyChoice& choice, Fi
   LoadedVocabulary out;
   PackVocabulary& made = out.vocabulary;
   made.make_encoder = [tokenizer] { return std::make_unique<RealEncoder>(tokenizer); };
+  made.decode = [tokenizer](std::span<const std::int32_t> ids) { return tokenizer->decode(ids); };
   made.hash = blocks::hash_text(blocks::hash_bytes(*bytes));
   made.count = tokenizer->vocabulary_count();
   const std::size_t slash = path.rfind('/');

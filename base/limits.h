@@ -219,5 +219,8 @@ inline constexpr std::uint64_t kModelPositions = 1u << 24;
 // A checkpoint whose newest file is younger may still be being saved: rank 0 gathers between two
 // files, and whole saves of large models took two minutes.
 inline constexpr std::chrono::seconds kSaveQuiet{120};
+// One line of the journal of a build. The longest holds the ids of nearly one block of the largest
+// size, each a document with a loss of its own: 24 MiB.
+inline constexpr std::size_t kJournalLineBytes = 64 * 1024 * 1024;
 
 }  // namespace muster::limits

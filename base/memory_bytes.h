@@ -15,4 +15,10 @@ std::string_view memory_bytes(std::span<const T> values) {
   return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
 }
 
+// The same to be filled: numbers that are read as they were written.
+template <typename T>
+std::span<char> writable_bytes(std::span<T> values) {
+  return {reinterpret_cast<char*>(values.data()), values.size_bytes()};
+}
+
 }  // namespace muster

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "app/part_folder.h"
 #include "base/limits.h"
 #include "cmd/named_paths.h"
 #include "cmd/pack_screen.h"
@@ -37,6 +38,9 @@ void PackBuildCommand::declare(VerbOptions& options) {
                  "control tokens in texts, not in conversations; nowhere; or everywhere");
   options.integer("--global-batch", &global_batch_, "BLOCKS",
                   "blocks of one step, for the account");
+  options.choice("--remainder", &remainder_, {"drop", "fill"},
+                 "blocks of less than a step at the end of an epoch: dropped (usual), or the last "
+                 "step filled with the first blocks of the next epoch");
   options.integer("--threads", &threads_, "N", "that tokenize (one for each CPU)");
   options.flag("--resume", &request_.resume, "go on with DIR.part, which a broken build left");
 }
@@ -53,7 +57,7 @@ Status PackBuildCommand::understand() {
   const auto refuse = [](std::string text) {
     return Status(make_error(Errc::invalid_input, std::move(text)));
   };
-  while (request_.out.size() > 1 && request_.out.ends_with('/')) request_.out.pop_back();
+  request_.out = folder_name(std::move(request_.out));
   if (choice_.tokenizer.empty()) return refuse("with which --tokenizer? Give a tokenizer.json");
   if (block_ < 8 || block_ > std::int64_t{limits::kPackBlockTokens} || block_ % 8 != 0) {
     return refuse(fmt::format("--block is a multiple of 8 up to {}", limits::kPackBlockTokens));
@@ -63,6 +67,7 @@ Status PackBuildCommand::understand() {
   if (packing_ == "bfd-split") request_.mode = blocks::PackMode::best_fit_split;
   if (specials_ == "text") request_.specials = PackSpecials::text;
   if (specials_ == "ids") request_.specials = PackSpecials::ids;
+  if (remainder_ == "fill") request_.remainder = blocks::Remainder::fill;
   if (!split_.empty()) {
     auto split = records::TextSplit::parse(split_);
     if (!split) return within("--split", split.error());
@@ -108,8 +113,9 @@ ExitStatus PackBuildCommand::run(std::vector<std::string> paths, Console& consol
     return ExitStatus::interrupted;
   }
   if (!result) return fail(result.error());
-  console.print(console.json() ? blocks::encode_manifest(result->manifest) + "\n"
-                               : pack_screen(*result, request_.out, loaded->eos_text));
+  console.print(console.json()
+                    ? blocks::encode_manifest(result->manifest) + "\n"
+                    : pack_screen(*result, request_.out, choice_.tokenizer, loaded->eos_text));
   for (std::size_t i = 0; i < records::kFaultCount; ++i) {
     const bool lost = records::loses_record(static_cast<records::Fault>(i));
     if (lost && result->count.faults[i] > 0) return ExitStatus::warning;

@@ -25,7 +25,7 @@ class PackBuildCommand {
 
   PackRequest request_;
   VocabularyChoice choice_;
-  std::string packing_ = "concat", specials_ = "usual", split_;
+  std::string packing_ = "concat", specials_ = "usual", split_, remainder_ = "drop";
   std::int64_t block_ = 2048, threads_ = 0, global_batch_ = 0;
 };
 

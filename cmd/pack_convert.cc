@@ -48,6 +48,8 @@ class PackConvertVerb final : public Verb {
     options.integer("--world", &world_, "N", "to ranks: how many");
     options.integer("--global-batch", &global_batch_, "BLOCKS",
                     "blocks of one step over all ranks; to pack: kept in the manifest");
+    options.choice("--remainder", &remainder_, {"drop", "fill"},
+                   "what becomes of blocks of less than a step (muster pack verify --help)");
     options.integer("--micro", &micro_, "BLOCKS", "to ranks: blocks that a rank takes at once (1)");
     options.integer("--seed", &seed_, "N", "to ranks: of the order of the blocks (0)");
     options.integer("--epoch", &epoch_, "N", "to ranks: whose order (0)");
@@ -72,6 +74,9 @@ class PackConvertVerb final : public Verb {
     request_.global_batch = static_cast<std::uint64_t>(global_batch_);
     request_.seed = static_cast<std::uint64_t>(seed_);
     request_.epoch = static_cast<std::uint64_t>(epoch_);
+    if (!remainder_.empty()) {
+      request_.remainder = remainder_ == "fill" ? blocks::Remainder::fill : blocks::Remainder::drop;
+    }
     if (eos_ >= 0) request_.eos = static_cast<std::int32_t>(eos_);
     if (vocabulary_ > 0) request_.vocabulary_count = static_cast<std::uint64_t>(vocabulary_);
     const StopOnSignal signals;
@@ -97,7 +102,7 @@ class PackConvertVerb final : public Verb {
 
  private:
   PackConvertRequest request_;
-  std::string to_ = "pack";
+  std::string to_ = "pack", remainder_;
   std::int64_t block_ = 2048, eos_ = -1, vocabulary_ = -1, world_ = 0, global_batch_ = 0,
                micro_ = 1, seed_ = 0, epoch_ = 0;
 };

@@ -32,8 +32,9 @@ std::string bytes_text(std::uint64_t bytes) {
                      : fmt::format("{:.2f} GB", value / 1e9);
 }
 
-std::string steps_line(std::uint64_t blocks, std::uint64_t batch) {
-  if (blocks < batch) {
+std::string steps_line(std::uint64_t blocks, std::uint64_t batch, blocks::Remainder remainder) {
+  const auto plan = blocks::StepPlan::make({blocks, batch, 1, 1, remainder});
+  if (!plan) {
     return fmt::format("  steps      none at a global batch of {}: there are fewer blocks\n",
                        batch);
   }
@@ -44,8 +45,15 @@ std::string steps_line(std::uint64_t blocks, std::uint64_t batch) {
     if (sizes.size() > 8 && i >= 4 && i + 2 < sizes.size()) continue;
     worlds += (worlds.empty() ? "" : ", ") + grouped(sizes[i]);
   }
-  return fmt::format("  steps      {} at a global batch of {}, on every rank of {}\n",
-                     grouped(blocks / batch), batch, worlds);
+  std::string rest;
+  if (plan->dropped_blocks() > 0) {
+    rest = fmt::format("; {} blocks of an epoch are in none", grouped(plan->dropped_blocks()));
+  }
+  if (plan->repeated_blocks() > 0) {
+    rest = fmt::format("; the last takes {} of the next epoch", grouped(plan->repeated_blocks()));
+  }
+  return fmt::format("  steps      {} at a global batch of {}, on every rank of {}{}\n",
+                     grouped(plan->steps()), batch, worlds, rest);
 }
 
 std::string faults_text(const PackResult& result, const std::string& out) {
@@ -124,7 +132,7 @@ std::string progress_text(const PackProgress& first, const PackProgress& now, do
 }
 
 std::string pack_screen(const PackResult& result, const std::string& out,
-                        const std::string& eos_text) {
+                        const std::string& tokenizer, const std::string& eos_text) {
   const blocks::PackManifest& m = result.manifest;
   std::uint64_t read = 0, bytes = 0;
   for (const blocks::PackInput& input : m.inputs) {
@@ -151,12 +159,14 @@ std::string pack_screen(const PackResult& result, const std::string& out,
   }
   text += fmt::format("\n  trained    {} tokens count in the loss\n", grouped(m.trained_tokens));
   if (m.global_batch) {
-    text += steps_line(m.blocks, *m.global_batch);
+    text += steps_line(m.blocks, *m.global_batch, m.remainder);
   } else {
-    for (const std::uint64_t batch : kUsualBatches) text += steps_line(m.blocks, batch);
+    for (const std::uint64_t batch : kUsualBatches)
+      text += steps_line(m.blocks, batch, m.remainder);
   }
   return text + faults_text(result, out) +
-         fmt::format("next  muster pack verify {}\n", escape_controls(out));
+         fmt::format("next  muster pack verify {} --tokenizer {}\n", escape_controls(out),
+                     escape_controls(tokenizer));
 }
 
 }  // namespace muster

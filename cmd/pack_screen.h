@@ -31,8 +31,8 @@ class PackProgressLine {
 // `seconds` since `first` was seen.
 std::string progress_text(const PackProgress& first, const PackProgress& now, double seconds);
 
-// What was packed, for people. `out` as the user named it.
+// What was packed, for people. `out` and `tokenizer` as the user named them.
 std::string pack_screen(const PackResult& result, const std::string& out,
-                        const std::string& eos_text);
+                        const std::string& tokenizer, const std::string& eos_text);
 
 }  // namespace muster

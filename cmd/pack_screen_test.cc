@@ -47,14 +47,18 @@ TEST(PackScreen, StepsAndWhatWasLeftOut) {
   result.manifest.blocks = 1000;
   result.manifest.global_batch = 128;
   result.manifest.tail_tokens = 5;
-  const std::string text = pack_screen(result, "out\x1b[2J", "");
+  const std::string text = pack_screen(result, "out\x1b[2J", "t\x1b", "");
   EXPECT_NE(text.find("7 at a global batch of 128, on every rank of 1, 2, 4, 8, 16, 32, 64, 128"),
             std::string::npos)
       << text;
   EXPECT_NE(text.find("5 tokens behind the last are left out"), std::string::npos);
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
+  EXPECT_NE(text.find("; 104 blocks of an epoch are in none\n"), std::string::npos) << text;
+  result.manifest.remainder = blocks::Remainder::fill;
+  EXPECT_NE(pack_screen(result, "out", "t", "").find("128; the last takes 24 of the next epoch\n"),
+            std::string::npos);
   result.manifest.global_batch = 2000;
-  EXPECT_NE(pack_screen(result, "out", "").find("none at a global batch of 2000"),
+  EXPECT_NE(pack_screen(result, "out", "t", "").find("none at a global batch of 2000"),
             std::string::npos);
 }
 

@@ -16,6 +16,7 @@ constexpr std::string_view kEpilog =
     "Examples:\n"
     "  muster pack verify /data/pack --global-batch 128          proves all, prints one line\n"
     "  muster pack verify /data/pack --global-batch 128 --micro 2 --seed 7 --epoch 1\n"
+    "  muster pack verify /data/pack --tokenizer qwen3            and the texts, read again\n"
     "  muster pack verify /data/pack --quick    on every host, before a start: well below a "
     "second\n"
     "\n"
@@ -24,12 +25,16 @@ constexpr std::string_view kEpilog =
     "divides\n"
     "the global batch: as many steps for all, no block twice, one order, the same after a "
     "restart.\n"
+    "With --tokenizer it reads the inputs again as well, and encodes 256 documents anew: ids, EOS\n"
+    "and loss bits are those of the pack. An input that is gone or has changed is named, and the\n"
+    "answer is then that nobody can tell.\n"
     "--quick reads the manifest and 64 random blocks. The line is the same on every host that "
     "sees\n"
     "the same data: compare them.\n"
     "\n"
-    "Exit status: 0 sound, 2 damaged, 64 usage (the step does not fit), 65 no pack,\n"
-    "130 interrupted.";
+    "Exit status: 0 sound, 2 damaged, 3 an input is not at hand, 64 usage (the step does not "
+    "fit),\n"
+    "65 no pack, 130 interrupted.";
 
 class PackVerifyVerb final : public Verb {
  public:
@@ -41,8 +46,13 @@ class PackVerifyVerb final : public Verb {
     options.positionals("DIR", &folders_, "the folder of the pack");
     options.integer("--global-batch", &global_batch_, "BLOCKS",
                     "blocks of one step, over all ranks; what the manifest says where not given");
+    options.choice("--remainder", &remainder_, {"drop", "fill"},
+                   "blocks of less than a step at the end of an epoch: dropped, or the last step "
+                   "filled from the next epoch; what the manifest says where not given");
     options.integer("--micro", &micro_, "BLOCKS", "blocks that a rank takes at once (1)");
-    options.integer("--seed", &seed_, "N", "of the order of the blocks (0)");
+    options.text("--tokenizer", &request_.tokenizer, "FILE",
+                 "that of the pack: compare 256 documents with the inputs, encoded again");
+    options.integer("--seed", &seed_, "N", "of the order of the blocks, and of documents (0)");
     options.integer("--epoch", &epoch_, "N", "whose order is proved (0)");
     options.flag("--quick", &request_.quick, "the manifest and 64 random blocks");
     options.epilog(std::string(kEpilog));
@@ -59,7 +69,14 @@ class PackVerifyVerb final : public Verb {
           "--global-batch and --micro are numbers from 1 on, --seed and --epoch from 0");
       return ExitStatus::usage;
     }
+    if (request_.quick && !request_.tokenizer.empty()) {
+      console.complain("--quick reads no inputs: leave --tokenizer or --quick away");
+      return ExitStatus::usage;
+    }
     request_.folder = folders_[0];
+    if (!remainder_.empty()) {
+      request_.remainder = remainder_ == "fill" ? blocks::Remainder::fill : blocks::Remainder::drop;
+    }
     if (global_batch_ > 0) request_.global_batch = static_cast<std::uint64_t>(global_batch_);
     request_.micro_batch = static_cast<std::uint64_t>(micro_);
     request_.seed = static_cast<std::uint64_t>(seed_);
@@ -88,6 +105,7 @@ class PackVerifyVerb final : public Verb {
  private:
   PackVerifyRequest request_;
   std::vector<std::string> folders_;
+  std::string remainder_;
   std::int64_t global_batch_ = 0, micro_ = 1, seed_ = 0, epoch_ = 0;
 };
 

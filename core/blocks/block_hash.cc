@@ -5,15 +5,11 @@
 #define XXH_INLINE_ALL  // its dispatch by type is in the header; the library would add a dependency
 #include <xxhash.h>
 
-#include <bit>
-
 #include "base/check.h"
+#include "base/memory_bytes.h"
 #include "base/text.h"
 
 namespace muster::blocks {
-
-static_assert(std::endian::native == std::endian::little,
-              "the files of a pack are little-endian and are read and written as they lie");
 
 namespace {
 
@@ -76,7 +72,7 @@ Hash128 hash_root(std::span<const Hash128> groups) {
   for (const Hash128& group : groups) {
     // The high half first, each little-endian: as Hash128 lies in memory.
     const std::uint64_t halves[] = {group.high, group.low};
-    out.add({reinterpret_cast<const char*>(halves), sizeof halves});
+    out.add(memory_bytes(std::span<const std::uint64_t>(halves)));
   }
   return out.value();
 }

@@ -51,7 +51,6 @@ Status ConcatPacker::hand_over(std::span<const std::int32_t> ids, const LossBits
     shifted_.append(loss, begin, ids.size());
     loss = shifted_.bytes();
   }
-  trained_ += count_set(loss);
   if (Status given = sink_.blocks(next_block_, ids, loss); !given) return given;
   next_block_ += ids.size() / block_tokens_;
   return {};

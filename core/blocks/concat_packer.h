@@ -29,7 +29,6 @@ class ConcatPacker {
   Status add(const TokenRun& run);
 
   std::uint64_t next_block() const { return next_block_; }  // the first that is not handed over yet
-  std::uint64_t trained_tokens() const { return trained_; }  // in the blocks handed over
   // What does not fill a block yet: after the last run this is the tail, which is not in the pack
   // and must be counted (PackManifest::tail_tokens).
   TokenRun pending() const;
@@ -41,8 +40,7 @@ class ConcatPacker {
   std::uint32_t block_tokens_;
   BlockSink& sink_;
   std::uint64_t next_block_;
-  std::uint64_t last_end_;  // of the last document that has tokens, in the stream
-  std::uint64_t trained_ = 0;
+  std::uint64_t last_end_;           // of the last document that has tokens, in the stream
   TokenRun pending_;                 // its ends stand in ends_
   LossBits shifted_;                 // of whole blocks that begin within a byte
   std::vector<std::uint64_t> ends_;  // in the stream, not given yet

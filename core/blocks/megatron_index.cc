@@ -4,9 +4,11 @@
 
 #include <cstring>
 #include <optional>
+#include <span>
 
 #include "base/check.h"
 #include "base/limits.h"
+#include "base/memory_bytes.h"
 
 namespace muster::blocks {
 namespace {
@@ -22,7 +24,7 @@ std::uint64_t number_at(std::string_view bytes, std::size_t at) {
 }
 
 void append(std::string& out, std::uint64_t value) {
-  out.append(reinterpret_cast<const char*>(&value), sizeof value);
+  out += memory_bytes(std::span<const std::uint64_t>(&value, 1));
 }
 
 Error corrupt(std::string text) {

@@ -123,6 +123,9 @@ void read_source(PackManifest& m, JsonFields& fields) {
   m.eos_policy = static_cast<EosPolicy>(fields.require_word("eos_policy", kPolicies));
   m.pad = token(fields, "pad");
   m.chat_template = fields.text("chat_template");
+  m.field = fields.text("field");
+  m.split = fields.text("split");
+  m.specials = fields.text("specials");
   for (const JsonNode& node : fields.array("inputs")) {
     JsonFields part(node, fmt::format("inputs[{}].", m.inputs.size()));
     m.inputs.push_back(read_input(part));
@@ -144,6 +147,7 @@ void read_account(PackManifest& m, JsonFields& fields) {
   if (m.global_batch && (*m.global_batch == 0 || *m.global_batch > limits::kPackGlobalBatch)) {
     fields.complain("global_batch", "out of range");
   }
+  m.remainder = static_cast<Remainder>(fields.word("remainder", kRemainderNames).value_or(0));
 }
 
 template <typename T>
@@ -185,6 +189,9 @@ std::string encode_manifest(const PackManifest& m) {
   w.key("eos_policy").value(eos_policy_name(m.eos_policy));
   write_known(w, "pad", m.pad);
   write_known(w, "chat_template", m.chat_template);
+  write_known(w, "field", m.field);
+  write_known(w, "split", m.split);
+  write_known(w, "specials", m.specials);
   w.key("inputs").begin_array();
   for (const PackInput& input : m.inputs) write_input(w, input);
   w.end_array();
@@ -195,6 +202,7 @@ std::string encode_manifest(const PackManifest& m) {
   w.key("truncated_documents").value(m.truncated_documents);
   w.key("trained_tokens").value(m.trained_tokens);
   write_known(w, "global_batch", m.global_batch);
+  if (m.global_batch) w.key("remainder").value(kRemainderNames[static_cast<int>(m.remainder)]);
   w.key("root").value(m.root).key("doc_ends_hash").value(m.doc_ends_hash);
   w.key("loss_bits_hash").value(m.loss_bits_hash).key("groups").begin_array();
   for (const std::string& group : m.groups) w.value(group);

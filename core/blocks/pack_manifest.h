@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "core/blocks/step_plan.h"
 
 // What manifest.json of a pack says (docs/FORMATS.md, muster.pack/1). The folder of a pack:
 //
@@ -14,6 +15,7 @@
 //   docs.u64       where each piece of text ends in the N * L tokens (doc_ends.h), little-endian
 //   loss.bits      one bit a token, the least first: it counts in the loss (loss_bits.h)
 //   hashes.u64     a hash of each block (block_hash.h)
+//   errors.jsonl   of packs that were made of texts: the records that gave no document
 //   manifest.json  written last: a folder without it is no pack
 
 namespace muster::blocks {
@@ -22,6 +24,7 @@ inline constexpr std::string_view kBlocksName = "blocks.i32";
 inline constexpr std::string_view kDocEndsName = "docs.u64";
 inline constexpr std::string_view kLossBitsName = "loss.bits";
 inline constexpr std::string_view kHashesName = "hashes.u64";
+inline constexpr std::string_view kErrorsName = "errors.jsonl";
 inline constexpr std::string_view kManifestName = "manifest.json";
 
 enum class PackMode : std::uint8_t {
@@ -62,7 +65,10 @@ struct PackManifest {
   EosPolicy eos_policy = EosPolicy::none;
   std::optional<std::int32_t> pad;           // fills blocks of best_fit; absent with concat
   std::optional<std::string> chat_template;  // its name
-  std::vector<PackInput> inputs;             // in the order of their documents
+  // How texts were read, in the words of the options of `muster pack`: who reads the inputs again
+  // needs them. `specials` is there wherever texts were read.
+  std::optional<std::string> field, split, specials;
+  std::vector<PackInput> inputs;  // in the order of their documents
 
   // The account: every token that came in is in a block, or counted here.
   // That came in; absent where nobody knows where they begin and end (ids of another packer): then
@@ -80,6 +86,7 @@ struct PackManifest {
   // One step of the run that this was packed for, where it is known: `steps` is then one number for
   // all ranks (step_plan.h).
   std::optional<std::uint64_t> global_batch;
+  Remainder remainder = Remainder::drop;
 
   // hash_text()s. Each group covers block_hash.h's kGroupBlocks blocks, the last one fewer.
   std::vector<std::string> groups;

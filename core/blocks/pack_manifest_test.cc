@@ -42,6 +42,9 @@ PackManifest sound() {
   m.pieces = 10;
   m.trained_tokens = 4711;
   m.global_batch = 128;
+  m.remainder = Remainder::fill;
+  m.split = "\\n";
+  m.specials = "usual";
   m.doc_ends_hash = hash_text(hash_bytes("ends"));
   m.loss_bits_hash = hash_text(hash_bytes("loss"));
   rehash(m);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -13,6 +14,8 @@ enum class Remainder : std::uint8_t {
   drop,  // steps = floor(N / G); the blocks at the end of the order are not used in this epoch
   fill,  // steps = ceil(N / G); the last step takes what it lacks from the start of the next epoch
 };
+
+inline constexpr std::string_view kRemainderNames[] = {"drop", "fill"};
 
 // One run's cut of N blocks into steps. Nothing here is of one rank: a rank is a number that goes
 // into the arithmetic, and the number of steps is the same for all of them by construction.

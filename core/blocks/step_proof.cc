@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/memory_bytes.h"
 #include "core/blocks/block_hash.h"
 #include "core/blocks/resume_state.h"
 
@@ -74,8 +75,8 @@ class Prover {
   Hash128 link(const Hash128& before) const {
     RunningHash hash;
     const std::uint64_t halves[] = {before.high, before.low};
-    hash.add({reinterpret_cast<const char*>(halves), sizeof halves});
-    hash.add({reinterpret_cast<const char*>(list_.data()), list_.size() * sizeof list_[0]});
+    hash.add(memory_bytes(std::span<const std::uint64_t>(halves)));
+    hash.add(memory_bytes(std::span<const std::uint64_t>(list_)));
     return hash.value();
   }
 

@@ -11,9 +11,10 @@
 namespace muster::records {
 namespace {
 
+constexpr std::string_view kEscapes = "ntrf0\\", kMeanings("\n\t\r\f\0\\", 6);
+
 // Of one byte behind a backslash.
 std::optional<char> meaning_of(char c) {
-  constexpr std::string_view kEscapes = "ntrf0\\", kMeanings("\n\t\r\f\0\\", 6);
   const std::size_t at = kEscapes.find(c);
   return at == std::string_view::npos ? std::optional<char>() : kMeanings[at];
 }
@@ -68,6 +69,18 @@ Result<TextSplit> TextSplit::parse(std::string_view word) {
     return make_error(Errc::invalid_input, "the separator is not UTF-8");
   }
   return made;
+}
+
+std::string TextSplit::word() const {
+  if (by == By::file) return "file";
+  if (by == By::line) return "line";
+  std::string out;
+  for (const char c : separator) {
+    const std::size_t at = kMeanings.find(c);
+    if (at != std::string_view::npos) out += '\\';
+    out += at == std::string_view::npos ? c : kEscapes[at];
+  }
+  return out;
 }
 
 std::string_view TextSplit::mark() const {

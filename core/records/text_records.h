@@ -24,6 +24,8 @@ struct TextSplit {
   // what they do in C. Errc::invalid_input for an empty one, another escape, or bytes that are not
   // UTF-8.
   static Result<TextSplit> parse(std::string_view word);
+  // What parse() makes this of.
+  std::string word() const;
   // The bytes behind which a chunk may be cut; empty: only at the end of the file.
   std::string_view mark() const;
 };

@@ -29,6 +29,9 @@ TEST(TextSplit, GoodWords) {
   EXPECT_EQ(TextSplit::parse("<|endoftext|>")->mark(), "<|endoftext|>");
   EXPECT_EQ(TextSplit::parse("a\\\\n")->mark(), "a\\n");
   EXPECT_EQ(TextSplit::parse("\\0")->mark(), std::string_view("\0", 1));
+  for (const std::string word : {"file", "line", "\\n---\\n", "a\\\\n", "\\0\\t\\r\\f", "<s>"}) {
+    EXPECT_EQ(TextSplit::parse(word)->word(), word);
+  }
 }
 
 TEST(TextRecords, AFile) {

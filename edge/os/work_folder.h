@@ -1,33 +1,17 @@
 #pragma once
 
-#include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
+#include "edge/os/work_file.h"
 
 // A folder that is made piece by piece, over hours, and published at once: until then it has
 // another name, and whoever looks for it finds nothing or all of it. real_work_folders() is the
 // machine; tests/support has one in memory that loses its power on purpose.
 
 namespace muster {
-
-// Grows at its end. Not thread safe.
-class WorkFile {
- public:
-  virtual ~WorkFile() = default;
-  // On failure some of the bytes may stand there: cut() takes them away.
-  virtual Status append(std::string_view bytes) = 0;
-  // What was appended until now outlives a loss of power.
-  virtual Status sync() = 0;
-  // Takes away what lies behind so many bytes; Errc::corrupt where there are fewer.
-  virtual Status cut(std::uint64_t bytes) = 0;
-  // Bytes from `offset` on into the front of `buffer`; fewer than asked only at the end.
-  virtual Result<std::size_t> read(std::uint64_t offset, std::span<char> buffer) = 0;
-  virtual std::uint64_t bytes() const = 0;
-};
 
 class WorkFolder {
  public:

@@ -1,9 +1,11 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "core/model/json_reader.h"
 #include "tests/support/shell.h"
+#include "tests/support/usage_rows.h"
 
 // `muster bench data` as it is used, on a small text and its pack: what is told was measured. How
 // fast anything is is nobody's business here.
@@ -11,10 +13,12 @@
 namespace muster {
 namespace {
 
+using testing_support::expect_usage;
 using testing_support::run_shell;
 using testing_support::shell_word;
 using testing_support::ShellRun;
 using testing_support::TemporaryFolder;
+using testing_support::UsageRow;
 
 // Runs `script` in a folder with in.jsonl and its pack of blocks of 64 tokens; $M is the program
 // and $T a tokenizer.
@@ -33,13 +37,7 @@ ShellRun in(const TemporaryFolder& folder, const std::string& script) {
 }
 
 TEST(BenchData, Usage) {
-  struct Row {
-    const char* name;
-    std::string arguments;
-    int status;
-    std::string says;
-  };
-  const Row rows[] = {
+  const std::vector<UsageRow> rows = {
       {"no text", "--pack pack --tokenizer $T", 64, "name the text"},
       {"no pack", "in.jsonl --tokenizer $T", 64, "against which --pack?"},
       {"no tokenizer", "in.jsonl --pack pack", 64, "with which --tokenizer?"},
@@ -53,11 +51,9 @@ TEST(BenchData, Usage) {
       {"seconds", "in.jsonl --pack pack --tokenizer $T --seconds 0", 64, "--seconds: 0.01 to"},
   };
   const TemporaryFolder folder;
-  for (const Row& row : rows) {
-    const auto run = in(folder, "$M bench data " + row.arguments);
-    EXPECT_EQ(run.status, row.status) << row.name << ":\n" << run.output;
-    EXPECT_NE(run.output.find(row.says), std::string::npos) << row.name << ":\n" << run.output;
-  }
+  expect_usage(rows, [&folder](const std::string& arguments) {
+    return in(folder, "$M bench data " + arguments);
+  });
 }
 
 TEST(BenchData, FourArmsAndAVerdict) {

@@ -1,9 +1,11 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "core/model/json_reader.h"
 #include "tests/support/shell.h"
+#include "tests/support/usage_rows.h"
 
 // `muster bench storage` as it is used, on small files. How fast anything is is nobody's business
 // here: only that what is told was measured, and that nothing stays behind.
@@ -11,10 +13,12 @@
 namespace muster {
 namespace {
 
+using testing_support::expect_usage;
 using testing_support::run_shell;
 using testing_support::shell_word;
 using testing_support::ShellRun;
 using testing_support::TemporaryFolder;
+using testing_support::UsageRow;
 
 // Runs `script` in the folder; $M is the program.
 ShellRun in(const TemporaryFolder& folder, const std::string& script) {
@@ -25,13 +29,7 @@ ShellRun in(const TemporaryFolder& folder, const std::string& script) {
 constexpr const char* kShort = "--size 16M --streams 3 --seconds 0.02";
 
 TEST(BenchStorage, Usage) {
-  struct Row {
-    const char* name;
-    std::string script;
-    int status;
-    std::string says;
-  };
-  const Row rows[] = {
+  const std::vector<UsageRow> rows = {
       {"no path", "$M bench storage", 64, "name one folder or file"},
       {"two paths", "$M bench storage . .", 64, "name one folder or file"},
       {"alone", "$M bench", 64,
@@ -48,12 +46,7 @@ TEST(BenchStorage, Usage) {
       {"holes", "truncate -s 32M h; $M bench storage h", 64, "has holes"},
       {"an empty file", ": > e; $M bench storage e", 64, "0 bytes are too few"},
   };
-  for (const Row& row : rows) {
-    const TemporaryFolder folder;
-    const auto run = in(folder, row.script);
-    EXPECT_EQ(run.status, row.status) << row.name << ":\n" << run.output;
-    EXPECT_NE(run.output.find(row.says), std::string::npos) << row.name << ":\n" << run.output;
-  }
+  expect_usage(rows, [](const std::string& script) { return in(TemporaryFolder(), script); });
 }
 
 // Each row has a rate above 0, or says why it has none.

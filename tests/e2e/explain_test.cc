@@ -1,8 +1,10 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "tests/support/shell.h"
+#include "tests/support/usage_rows.h"
 
 // `muster explain` as it is used: piles of logs, packed, rotated, cut, from a pipe; own rules;
 // codes.
@@ -10,10 +12,12 @@
 namespace muster {
 namespace {
 
+using testing_support::expect_usage;
 using testing_support::run_shell;
 using testing_support::shell_word;
 using testing_support::ShellRun;
 using testing_support::TemporaryFolder;
+using testing_support::UsageRow;
 
 // A night in a folder: n12 loses a GPU, eight ranks wait for it and say so ten minutes later.
 void make_night(const TemporaryFolder& folder) {
@@ -36,19 +40,8 @@ ShellRun in(const TemporaryFolder& folder, const std::string& script) {
                    shell_word(std::string(MUSTER_BINARY_DIR) + "/cmd/muster") + "\n" + script);
 }
 
-struct Row {
-  const char* name;
-  std::string script;
-  int status;
-  std::string says;
-};
-
-void expect_rows(const TemporaryFolder& folder, std::initializer_list<Row> rows) {
-  for (const Row& row : rows) {
-    const auto run = in(folder, row.script);
-    EXPECT_EQ(run.status, row.status) << row.name << ":\n" << run.output;
-    EXPECT_NE(run.output.find(row.says), std::string::npos) << row.name << ":\n" << run.output;
-  }
+void expect_rows(const TemporaryFolder& folder, const std::vector<UsageRow>& rows) {
+  expect_usage(rows, [&folder](const std::string& script) { return in(folder, script); });
 }
 
 TEST(Explain, WhatCannotBeAnswered) {

@@ -3,19 +3,23 @@
 #include <algorithm>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "tests/support/shell.h"
+#include "tests/support/usage_rows.h"
 
 // `muster pack` and the verbs below it as a person meets them.
 
 namespace muster {
 namespace {
 
+using testing_support::expect_usage;
 using testing_support::file_text;
 using testing_support::run_shell;
 using testing_support::shell_word;
 using testing_support::ShellRun;
 using testing_support::TemporaryFolder;
+using testing_support::UsageRow;
 
 const std::string kPack = shell_word(std::string(MUSTER_BINARY_DIR) + "/cmd/muster") + " pack ";
 
@@ -46,44 +50,38 @@ class PackVerbs : public testing::Test {
 };
 
 TEST_F(PackVerbs, ExitStatuses) {
-  struct Row {
-    std::string arguments;
-    int status;
-    const char* says;
+  const std::vector<UsageRow> rows = {
+      {"nothing", "", 64, "name the settings"},
+      {"nowhere", "nowhere", 65, "No such file"},
+      {"off.txt table.tsv", "off.txt table.tsv", 1, "the run hangs in step 5"},
+      {"off.txt cache", "off.txt cache", 1, "the run hangs in step 5"},
+      {"on.txt table.tsv", "on.txt table.tsv", 0, "the even-step mode"},
+      {"none.txt", "none.txt", 2, "make no step"},
+      {"table.tsv", "table.tsv", 3, "cannot tell"},
+      {"check", "check", 64, "name the files of ids"},
+      {"check nowhere", "check nowhere", 65, "No such file"},
+      {"check off.txt", "check off.txt", 65, "no file of ids"},
+      {"check cache --micro 0", "check cache --micro 0", 64, "from 1"},
+      {"check cache --accumulate 8", "check cache --accumulate 8", 1, "spread 8"},
+      {"check cache --accumulate 40", "check cache --accumulate 40", 1, "hangs in step 1"},
+      {"check cache --accumulate 64", "check cache --accumulate 64", 2, "nothing trained"},
+      {"verify", "verify", 64, "name one pack"},
+      {"verify cache", "verify cache", 65, "it has no manifest.json"},
+      {"verify cache --global-batch -1", "verify cache --global-batch -1", 64, "numbers from 1 on"},
+      {"convert", "convert", 64, "name what is to be converted"},
+      {"convert cache", "convert cache", 64, "--out"},
+      {"convert cache --out x --to tape", "convert cache --out x --to tape", 64, "tape"},
+      {"convert cache --out x --block 7", "convert cache --out x --block 7", 64, "a multiple of 8"},
+      {"convert cache --out x --to ranks", "convert cache --out x --to ranks", 64,
+       "make a pack first"},
+      {"convert off.txt --out x", "convert off.txt --out x", 64, "neither per-rank ids"},
   };
-  const Row rows[] = {
-      {"", 64, "name the settings"},
-      {"nowhere", 65, "No such file"},
-      {"off.txt table.tsv", 1, "the run hangs in step 5"},
-      {"off.txt cache", 1, "the run hangs in step 5"},
-      {"on.txt table.tsv", 0, "the even-step mode"},
-      {"none.txt", 2, "make no step"},
-      {"table.tsv", 3, "cannot tell"},
-      {"check", 64, "name the files of ids"},
-      {"check nowhere", 65, "No such file"},
-      {"check off.txt", 65, "no file of ids"},
-      {"check cache --micro 0", 64, "from 1"},
-      {"check cache --accumulate 8", 1, "spread 8"},
-      {"check cache --accumulate 40", 1, "hangs in step 1"},
-      {"check cache --accumulate 64", 2, "nothing trained"},
-      {"verify", 64, "name one pack"},
-      {"verify cache", 65, "it has no manifest.json"},
-      {"verify cache --global-batch -1", 64, "numbers from 1 on"},
-      {"convert", 64, "name what is to be converted"},
-      {"convert cache", 64, "--out"},
-      {"convert cache --out x --to tape", 64, "tape"},
-      {"convert cache --out x --block 7", 64, "a multiple of 8"},
-      {"convert cache --out x --to ranks", 64, "make a pack first"},
-      {"convert off.txt --out x", 64, "neither per-rank ids"},
-  };
-  for (const Row& row : rows) {
-    const ShellRun got = run(row.arguments);
-    EXPECT_EQ(got.status, row.status) << row.arguments << "\n" << got.output;
-    EXPECT_NE(got.output.find(row.says), std::string::npos) << row.arguments << "\n" << got.output;
-    if (row.status >= 64) {
-      EXPECT_LE(std::count(got.output.begin(), got.output.end(), '\n'), 2) << got.output;
-    }
-  }
+  expect_usage(rows, [this](const std::string& arguments) {
+    const ShellRun got = run(arguments);
+    const auto lines = std::count(got.output.begin(), got.output.end(), '\n');
+    EXPECT_TRUE(got.status < 64 || lines <= 2) << got.output;
+    return got;
+  });
 }
 
 TEST_F(PackVerbs, FromUnevenFilesToAPackThatIsProved) {

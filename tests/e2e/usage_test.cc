@@ -1,27 +1,24 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "tests/support/shell.h"
+#include "tests/support/usage_rows.h"
 
 // The command line as somebody meets it who does not know it yet: words that are wrong, and help.
 
 namespace muster {
 namespace {
 
+using testing_support::expect_usage;
 using testing_support::run_shell;
 using testing_support::shell_word;
+using testing_support::UsageRow;
 
 const std::string kMuster = shell_word(std::string(MUSTER_BINARY_DIR) + "/cmd/muster");
 
-struct Row {
-  const char* name;
-  std::string arguments;
-  int status;
-  std::string says;
-};
-
-const Row kRows[] = {
+const std::vector<UsageRow> kRows = {
     {"no_verb", "", 64, "muster: which verb? `muster help` shows all\nmuster: try `muster --help`"},
     {"near_verb", "triag x.csv", 64, "there is no verb 'triag'; did you mean triage?\n"},
     {"swapped", "recrod", 64, "there is no verb 'recrod'; did you mean record?\n"},
@@ -55,11 +52,8 @@ const Row kRows[] = {
 };
 
 TEST(Usage, Table) {
-  for (const Row& row : kRows) {
-    const auto run = run_shell(kMuster + " " + row.arguments);
-    EXPECT_EQ(run.status, row.status) << row.name << ":\n" << run.output;
-    EXPECT_NE(run.output.find(row.says), std::string::npos) << row.name << ":\n" << run.output;
-  }
+  expect_usage(kRows,
+               [](const std::string& arguments) { return run_shell(kMuster + " " + arguments); });
 }
 
 }  // namespace
