@@ -21,24 +21,13 @@ bool in_order(const MergeTable& merges, const Pairs& pairs, std::uint32_t ids) {
 
 }  // namespace
 
-// Back in time from where both are whole: what was made last is taken apart, and the sides that met
-// before that would have joined by a merge of a lower rank. Of the same rank they join first only
-// if they stand before what was made, on the left.
+// Whether a merge crosses the border between two reachable tokens before they are whole.
 bool CutTable::crossed(std::uint32_t left, std::uint32_t right, const MergeTable& merges) const {
-  while (true) {
-    const Token& a = tokens_[left];
-    const Token& b = tokens_[right];
-    std::uint32_t limit = 0;
-    if (a.made() > b.made()) {
-      limit = a.made() - 1;
-      left = a.right();
-    } else {
-      limit = b.made();
-      if (limit == 0) return false;
-      right = b.left();
-    }
-    if (merges.rank(left, right) < limit) return true;
+  Border border{left, right, 0};
+  while (back(border)) {
+    if (merges.rank(border.left, border.right) < border.limit) return true;
   }
+  return false;
 }
 
 // Which tokens are reachable, and how. False where one is too deep.
@@ -63,7 +52,7 @@ bool CutTable::derive(const MergeTable& merges, const Pairs& pairs) {
 bool CutTable::find_shorter(const Vocabulary& vocabulary) {
   for (std::uint32_t id = 0; id < tokens_.size(); ++id) {
     const std::uint32_t size = tokens_[id].bytes;
-    if (size > 1) tokens_[id].shorter = longest(vocabulary.bytes(id).substr(0, size - 1));
+    if (size > 1) tokens_[id].shorter = trie_->longest(vocabulary.bytes(id).substr(0, size - 1));
   }
   for (std::uint32_t id = 0; id < tokens_.size(); ++id) {
     std::uint32_t prefixes = 0;

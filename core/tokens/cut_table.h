@@ -39,14 +39,34 @@ class CutTable {
 
   // How many tokens are reachable.
   std::size_t reachable() const { return reachable_; }
-  // The longest reachable token that `text`, which is not empty, begins with.
-  std::uint32_t longest(std::string_view text) const { return trie_->longest(text); }
+  // Of the reachable tokens.
+  const TokenTrie& trie() const { return *trie_; }
   // Of a reachable token: the longest shorter one that it begins with; kNone where there is none.
   std::uint32_t shorter(std::uint32_t token) const { return tokens_[token].shorter; }
   std::uint32_t bytes(std::uint32_t token) const { return tokens_[token].bytes; }
-  // Whether reachable tokens stay two beside each other.
-  bool stay(std::uint32_t left, std::uint32_t right, const MergeTable& merges) const {
-    return merges.rank(left, right) == MergeTable::kNone && !crossed(left, right, merges);
+  // Has both soon, and back() of a border with it.
+  void prefetch(std::uint32_t token) const { __builtin_prefetch(&tokens_[token]); }
+
+  // What meets at a border at some time: a merge of the two crosses it if its rank is below
+  // `limit`, when one of them goes on to be something else.
+  struct Border {
+    std::uint32_t left = 0, right = 0, limit = 0;
+  };
+  // Goes back to where what was made last was not yet; false where nothing was. Of the same rank a
+  // pair joins before another one only if it stands to the left of it.
+  bool back(Border& border) const {
+    const Token& left = tokens_[border.left];
+    const Token& right = tokens_[border.right];
+    const std::uint32_t left_made = left.made(), right_made = right.made();
+    if (left_made > right_made) {
+      border = {left.right(), border.right, left_made - 1};
+      prefetch(border.left);
+      return true;
+    }
+    if (right_made == 0) return false;
+    border = {border.left, right.left(), right_made};
+    prefetch(border.right);
+    return true;
   }
 
   static constexpr std::uint32_t kNone = 0xFFFFFFFF;

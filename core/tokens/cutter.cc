@@ -6,38 +6,103 @@ namespace muster::tokens {
 namespace {
 
 // What one long piece leaves behind is given back.
-constexpr std::size_t kKept = 1 << 14;
+constexpr std::size_t kKept = 1 << 20;
 
 }  // namespace
 
-void Cutter::cut(std::string_view piece, std::vector<std::uint32_t>& ids) {
-  const std::size_t first = ids.size();
-  std::uint32_t token = table_.longest(piece);
-  std::size_t at = 0;  // behind the tokens that are taken
-  if (table_.bytes(token) == piece.size()) {
-    ids.push_back(token);
-    return;
-  }
-  if (closed_.size() > kKept) closed_ = {};
-  closed_.assign(piece.size() / 64 + 1, 0);
-  while (true) {
-    const std::size_t end = at + table_.bytes(token);
-    if ((closed_[end / 64] >> end % 64 & 1) == 0 &&
-        (ids.size() == first || table_.stay(ids.back(), token, merges_))) {
-      ids.push_back(token);
-      at = end;
-      if (at == piece.size()) return;
-      token = table_.longest(piece.substr(at));
-      continue;
+void Cutter::clear() {
+  lanes_.clear();
+  closed_.clear();
+  used_ = 0;
+  if (ids_.size() <= kKept) return;
+  ids_ = {};
+  closed_ = {};
+}
+
+std::size_t Cutter::add(std::string_view piece) {
+  if (ids_.size() < used_ + piece.size()) ids_.resize((used_ + piece.size()) * 3 / 2);
+  lanes_.push_back(
+      {piece, used_, closed_.size(), piece.size(), 0, table_.trie().begin(piece), 0, {}});
+  used_ += piece.size();
+  closed_.resize(closed_.size() + piece.size() / 64 + 1);
+  return lanes_.size() - 1;
+}
+
+void Cutter::run() {
+  for (std::uint32_t i = 0; i < lanes_.size(); ++i) walking_.push_back(i);
+  while (!walking_.empty() || !judging_.empty()) {
+    std::size_t kept = 0;
+    for (const std::uint32_t i : walking_) {
+      if (step(lanes_[i])) {
+        walking_[kept++] = i;
+      } else {
+        judging_.push_back(i);
+      }
     }
-    token = table_.shorter(token);
-    if (token != CutTable::kNone) continue;
-    MUSTER_CHECK(ids.size() > first, "each piece has its tokens");
-    closed_[at / 64] |= std::uint64_t{1} << at % 64;
-    token = ids.back();
-    ids.pop_back();
-    at -= table_.bytes(token);
+    walking_.resize(kept);
+    kept = 0;
+    for (const std::uint32_t i : judging_) {
+      const Verdict verdict = judge(lanes_[i]);
+      if (verdict == Verdict::open) judging_[kept++] = i;
+      if (verdict == Verdict::taken) walking_.push_back(i);
+    }
+    judging_.resize(kept);
   }
+}
+
+// One byte further; false where the longest token is found.
+bool Cutter::step(Lane& lane) {
+  if (table_.trie().step(lane.rest, lane.walk)) return true;
+  lane.token = lane.walk.token();
+  begin_judging(lane);
+  return false;
+}
+
+void Cutter::begin_judging(Lane& lane) {
+  table_.prefetch(lane.token);
+  if (lane.count == 0) return;
+  lane.border = {ids_[lane.begin + lane.count - 1], lane.token, MergeTable::kNone};
+  merges_.prefetch(lane.border.left, lane.border.right);
+}
+
+// One look back in time at the border before the token.
+Cutter::Verdict Cutter::judge(Lane& lane) {
+  if (lane.count == 0) return take(lane);
+  if (merges_.rank(lane.border.left, lane.border.right) < lane.border.limit) {
+    refuse(lane);
+    return Verdict::open;
+  }
+  if (!table_.back(lane.border)) return take(lane);
+  merges_.prefetch(lane.border.left, lane.border.right);
+  return Verdict::open;
+}
+
+Cutter::Verdict Cutter::take(Lane& lane) {
+  const std::size_t size = table_.bytes(lane.token);
+  const std::size_t end = lane.size - lane.rest.size() + size;
+  if ((closed_word(lane, end) >> end % 64 & 1) != 0) {
+    refuse(lane);
+    return Verdict::open;
+  }
+  ids_[lane.begin + lane.count++] = lane.token;
+  lane.rest.remove_prefix(size);
+  if (lane.rest.empty()) return Verdict::done;
+  lane.walk = table_.trie().begin(lane.rest);
+  return Verdict::taken;
+}
+
+// A shorter token, or where there is none the one before it, shorter.
+void Cutter::refuse(Lane& lane) {
+  for (lane.token = table_.shorter(lane.token); lane.token == CutTable::kNone;
+       lane.token = table_.shorter(lane.token)) {
+    MUSTER_CHECK(lane.count > 0, "each piece has its tokens");
+    const std::size_t at = lane.size - lane.rest.size();
+    closed_word(lane, at) |= std::uint64_t{1} << at % 64;
+    lane.token = ids_[lane.begin + --lane.count];
+    const std::size_t back = table_.bytes(lane.token);
+    lane.rest = {lane.rest.data() - back, lane.rest.size() + back};
+  }
+  begin_judging(lane);
 }
 
 }  // namespace muster::tokens

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -16,17 +17,56 @@ namespace muster::tokens {
 // From the left the longest token is taken that stays apart from the one before it. Where none
 // does, that place is no border at all, so what led there is taken back, and no later try ends
 // there again. Each place is come to once: time grows with the piece, whatever it is.
+//
+// Many pieces are cut side by side, because nearly all time of one alone goes by waiting for
+// memory: each step of a piece asks for the lines of its next one, and the steps of the others pass
+// until they are there.
 class Cutter {
  public:
   // Both must outlive this.
   Cutter(const CutTable& table, const MergeTable& merges) : table_(table), merges_(merges) {}
 
-  // Appends the ids of `piece`, which is not empty.
-  void cut(std::string_view piece, std::vector<std::uint32_t>& ids);
+  // Forgets all pieces.
+  void clear();
+  // Takes in `piece`, which is not empty and must outlive run(); returns its number, from 0.
+  std::size_t add(std::string_view piece);
+  // Cuts all that were taken in since clear(), once.
+  void run();
+  // After run(), until clear().
+  std::span<const std::uint32_t> ids(std::size_t number) const {
+    return {ids_.data() + lanes_[number].begin, lanes_[number].count};
+  }
 
  private:
+  // One piece. It is walked down the trie for the longest token behind `at`, then that one or a
+  // shorter one is judged: whether it stays apart from the one before.
+  struct Lane {
+    std::string_view rest;  // of the piece, behind the tokens that are taken
+    std::size_t begin;      // of its ids
+    std::size_t closed;     // its bits
+    std::size_t size;       // bytes of the piece
+    std::size_t count = 0;  // ids that are taken
+    TokenTrie::Walk walk;
+    std::uint32_t token = 0;
+    CutTable::Border border;
+  };
+  enum class Verdict : std::uint8_t { open, taken, done };
+
+  bool step(Lane& lane);
+  Verdict judge(Lane& lane);
+  Verdict take(Lane& lane);
+  void refuse(Lane& lane);
+  void begin_judging(Lane& lane);
+  std::uint64_t& closed_word(const Lane& lane, std::size_t at) {
+    return closed_[lane.closed + at / 64];
+  }
+
   const CutTable& table_;
   const MergeTable& merges_;
+  std::vector<Lane> lanes_;
+  std::vector<std::uint32_t> walking_, judging_;  // numbers of lanes
+  std::vector<std::uint32_t> ids_;
+  std::size_t used_ = 0;               // of ids_
   std::vector<std::uint64_t> closed_;  // a bit for each place that is no border
 };
 

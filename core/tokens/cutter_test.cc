@@ -52,9 +52,11 @@ struct Made {
     return out;
   }
   std::vector<std::string> cut(std::string_view piece) const {
-    std::vector<std::uint32_t> ids;
-    Cutter(*cuts, merges).cut(piece, ids);
-    return names(ids);
+    Cutter cutter(*cuts, merges);
+    const std::size_t number = cutter.add(piece);
+    cutter.run();
+    const auto ids = cutter.ids(number);
+    return names({ids.begin(), ids.end()});
   }
   std::vector<std::string> merged(std::string_view piece) const {
     std::vector<std::uint32_t> ids;
@@ -155,19 +157,27 @@ TEST(Cutter, LeavesWhatMergingLeavesWithTrainedVocabularies) {
     const Vocabulary& vocabulary = (*model)->vocabulary;
     Cutter cutter(*(*model)->cuts, (*model)->merges);
     Merger merger((*model)->merges, (*model)->byte_ids);
-    for (std::size_t round = 0; round < 4000; ++round) {
-      // Parts of tokens, so that merges lie across the borders between them.
-      std::string piece;
-      for (std::size_t parts = 1 + chance() % 6; parts > 0; --parts) {
-        const auto id = static_cast<std::uint32_t>(chance() % vocabulary.ids());
-        if (!vocabulary.has(id)) continue;
-        piece += vocabulary.bytes(id).substr(0, 1 + chance() % 8);
+    for (std::size_t round = 0; round < 40; ++round) {
+      std::vector<std::string> pieces;
+      while (pieces.size() < 100) {
+        // Parts of tokens, so that merges lie across the borders between them.
+        std::string piece = "x";
+        for (std::size_t parts = 1 + chance() % 6; parts > 0; --parts) {
+          const auto id = static_cast<std::uint32_t>(chance() % vocabulary.ids());
+          if (vocabulary.has(id)) piece += vocabulary.bytes(id).substr(0, 1 + chance() % 8);
+        }
+        pieces.push_back(piece.substr(chance() % 2));
+        if (pieces.back().empty()) pieces.pop_back();
       }
-      if (piece.empty()) continue;
-      std::vector<std::uint32_t> cut, merged;
-      cutter.cut(piece, cut);
-      merger.merge(piece, merged);
-      ASSERT_EQ(cut, merged) << name << " " << piece;
+      cutter.clear();
+      for (const std::string& piece : pieces) cutter.add(piece);
+      cutter.run();
+      for (std::size_t i = 0; i < pieces.size(); ++i) {
+        std::vector<std::uint32_t> merged;
+        merger.merge(pieces[i], merged);
+        const auto cut = cutter.ids(i);
+        ASSERT_EQ(std::vector(cut.begin(), cut.end()), merged) << name << " " << pieces[i];
+      }
     }
   }
 }

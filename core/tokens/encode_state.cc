@@ -159,22 +159,28 @@ void EncodeState::pieces(std::string_view text) {
   }
 }
 
-// In rows: the keys of one are made first, so that the lines of the cache are on their way when
-// they are asked for.
+// In batches. What is in the cache is written down at once, in rows whose keys are made first, so
+// that the lines of the cache are on their way. What is not leaves a gap, and all gaps are filled
+// together.
 void EncodeState::chunk(std::string_view text, std::size_t at, std::size_t count) {
   for (std::size_t from = 0; from < count;) {
-    if (held_ + kRowIds > ids_.size()) flush();
-    const std::size_t row = std::min(kRow, count - from);
-    std::array<Probe, kRow> probes;
-    for (std::size_t i = 0; i < row; ++i) {
-      probes[i].piece = text.substr(at, ends_[from + i] - at);
-      aim(probes[i], text.size() - at);
-      at = ends_[from + i];
+    flush();
+    missing_ = 0;
+    const std::size_t end = std::min(from + kBatch, count);
+    while (from < end) {
+      const std::size_t row = std::min(kRow, end - from);
+      std::array<Probe, kRow> probes;
+      for (std::size_t i = 0; i < row; ++i) {
+        probes[i].piece = text.substr(at, ends_[from + i] - at);
+        aim(probes[i], text.size() - at);
+        at = ends_[from + i];
+      }
+      std::uint32_t* to = ids_.data() + held_;
+      for (std::size_t i = 0; i < row; ++i) to = put(probes[i], to);
+      held_ = static_cast<std::size_t>(to - ids_.data());
+      from += row;
     }
-    std::uint32_t* to = ids_.data() + held_;
-    for (std::size_t i = 0; i < row; ++i) to = put(probes[i], to);
-    held_ = static_cast<std::size_t>(to - ids_.data());
-    from += row;
+    if (missing_ > 0) fill_gaps();
   }
 }
 
@@ -191,65 +197,90 @@ void EncodeState::aim(Probe& probe, std::size_t readable) const {
   }
 }
 
-// The ids of a piece, from where it was seen before or else by merging; returns what is behind
-// them.
+// The ids of a piece that is in the cache, and what is behind them; the others are noted.
 std::uint32_t* EncodeState::put(const Probe& probe, std::uint32_t* to) {
   const std::size_t size = probe.piece.size();
   if (size <= PieceCache::kShortBytes) {
-    const std::uint32_t* const ids = cache_.find(probe.key, probe.place);
-    if (ids != nullptr) return put_few<PieceCache::kShortIds>(ids, to);
+    const std::uint32_t* ids = cache_.find(probe.key, probe.place);
+    if (ids != nullptr) {
+      if (PieceCache::count_of(*ids) <= PieceCache::kShortIds) {
+        return put_few<PieceCache::kShortIds>(ids, to);
+      }
+      const auto key = PieceCache::long_key(probe.piece);
+      ids = cache_.find(key, PieceCache::place_of(key));
+      if (ids != nullptr) return put_few<PieceCache::kLongIds>(ids, to);
+    }
   } else if (size <= PieceCache::kLongBytes) {
     const std::uint32_t* const ids = cache_.find(probe.long_key, probe.place);
     if (ids != nullptr) return put_few<PieceCache::kLongIds>(ids, to);
   }
-  return put_new(probe, to);
+  gaps_[missing_].probe = probe;
+  gaps_[missing_++].place = static_cast<std::size_t>(to - ids_.data());
+  return to;
 }
 
-std::uint32_t* EncodeState::put_new(const Probe& probe, std::uint32_t* to) {
-  // A short piece of many ids is in the table of the long ones.
-  if (probe.piece.size() <= PieceCache::kShortBytes) {
-    const auto key = PieceCache::long_key(probe.piece);
-    const std::uint32_t* const ids = cache_.find(key, PieceCache::place_of(key));
-    if (ids != nullptr) return put_few<PieceCache::kLongIds>(ids, to);
+void EncodeState::fill_gaps() {
+  const std::span<Gap> gaps(gaps_.data(), missing_);
+  merge_gaps(gaps);
+  std::size_t total = held_;
+  for (const Gap& gap : gaps) total += ids_of(gap).size();
+  const std::size_t before = out_->size();
+  out_->resize(before + total);
+  std::int32_t* to = out_->data() + before;
+  std::size_t at = 0;
+  for (const Gap& gap : gaps) {
+    to = std::copy(ids_.data() + at, ids_.data() + gap.place, to);
+    const auto ids = ids_of(gap);
+    to = std::copy(ids.begin(), ids.end(), to);
+    at = gap.place;
+    remember(gap.probe, ids);
   }
+  std::copy(ids_.data() + at, ids_.data() + held_, to);
+  held_ = 0;
+}
+
+void EncodeState::merge_gaps(std::span<Gap> gaps) {
   merged_.clear();
-  merge(probe.piece);
-  remember(probe);
-  const std::size_t held = static_cast<std::size_t>(to - ids_.data());
-  if (held + merged_.size() + kRowIds > ids_.size()) {
-    held_ = held;
-    flush();
-    to = ids_.data();
-    if (merged_.size() + kRowIds > ids_.size()) {
-      out_->insert(out_->end(), merged_.begin(), merged_.end());
-      merged_ = {};  // what one long piece leaves behind is given back
-      return to;
+  if (cutter_) cutter_->clear();
+  for (Gap& gap : gaps) {
+    const std::string_view piece = gap.probe.piece;
+    std::uint32_t whole = Vocabulary::kNone;
+    if (model_.look_up_pieces && piece.size() <= limits::kTokenBytes) {
+      whole = model_.vocabulary.find(piece);
     }
+    gap.cut = cutter_ && whole == Vocabulary::kNone;
+    if (gap.cut) {
+      gap.number = cutter_->add(piece);
+      continue;
+    }
+    gap.number = merged_.size();
+    if (whole != Vocabulary::kNone) {
+      merged_.push_back(whole);
+    } else {
+      merger_.merge(piece, merged_);
+    }
+    gap.count = merged_.size() - gap.number;
   }
-  return std::copy(merged_.begin(), merged_.end(), to);
+  if (cutter_) cutter_->run();
 }
 
-void EncodeState::merge(std::string_view piece) {
-  if (model_.look_up_pieces && piece.size() <= limits::kTokenBytes) {
-    const std::uint32_t id = model_.vocabulary.find(piece);
-    if (id != Vocabulary::kNone) return merged_.push_back(id);
-  }
-  if (cutter_) {
-    cutter_->cut(piece, merged_);
-  } else {
-    merger_.merge(piece, merged_);
-  }
+std::span<const std::uint32_t> EncodeState::ids_of(const Gap& gap) const {
+  if (gap.cut) return cutter_->ids(gap.number);
+  return std::span(merged_).subspan(gap.number, gap.count);
 }
 
-void EncodeState::remember(const Probe& probe) {
-  const std::size_t size = probe.piece.size(), count = merged_.size();
-  if (size <= PieceCache::kShortBytes && count <= PieceCache::kShortIds) {
-    cache_.insert(probe.key, probe.place, merged_.data(), count);
-  } else if (size <= PieceCache::kLongBytes && count <= PieceCache::kLongIds) {
-    const auto key =
-        size > PieceCache::kShortBytes ? probe.long_key : PieceCache::long_key(probe.piece);
-    cache_.insert(key, PieceCache::place_of(key), merged_.data(), count);
+// A short piece of many ids is in both tables: in that of the short ones only that it is.
+void EncodeState::remember(const Probe& probe, std::span<const std::uint32_t> ids) {
+  const std::size_t size = probe.piece.size();
+  if (size > PieceCache::kLongBytes || ids.size() > PieceCache::kLongIds) return;
+  if (size > PieceCache::kShortBytes) {
+    cache_.insert(probe.long_key, probe.place, ids);
+    return;
   }
+  cache_.insert(probe.key, probe.place, ids);
+  if (ids.size() <= PieceCache::kShortIds) return;
+  const auto key = PieceCache::long_key(probe.piece);
+  cache_.insert(key, PieceCache::place_of(key), ids);
 }
 
 void EncodeState::put_one(std::uint32_t id) {

@@ -45,6 +45,15 @@ class EncodeState {
     };
     std::uint32_t place;  // in the table of its key
   };
+  // One that is not in the cache, and where its ids belong among those that are held.
+  struct Gap {
+    Probe probe;
+    std::size_t place;
+    bool cut;
+    std::size_t number;  // of the cutter; else the first in merged_
+    std::size_t count;   // in merged_
+  };
+
   void raw_stretch(std::string_view utf8, ByteRange range, std::span<const ByteRange> plain);
   void normalized_stretch(std::string_view text, const Origin& origin,
                           std::span<const ByteRange> plain);
@@ -52,9 +61,10 @@ class EncodeState {
   void chunk(std::string_view text, std::size_t at, std::size_t count);
   void aim(Probe& probe, std::size_t readable) const;
   std::uint32_t* put(const Probe& probe, std::uint32_t* to);
-  std::uint32_t* put_new(const Probe& probe, std::uint32_t* to);
-  void merge(std::string_view piece);
-  void remember(const Probe& probe);
+  void fill_gaps();
+  void merge_gaps(std::span<Gap> gaps);
+  std::span<const std::uint32_t> ids_of(const Gap& gap) const;
+  void remember(const Probe& probe, std::span<const std::uint32_t> ids);
   void put_one(std::uint32_t id);
   void flush();
   void tell_starts(std::size_t from, std::size_t at, const Origin& origin);
@@ -65,11 +75,12 @@ class EncodeState {
   PieceCache cache_;
   PieceSplitter splitter_;
 
-  static constexpr std::size_t kRow = 64;                              // pieces at once
-  static constexpr std::size_t kRowIds = kRow * PieceCache::kLongIds;  // what they need room for
+  static constexpr std::size_t kRow = 64, kBatch = 512;  // pieces
   std::array<std::uint32_t, PieceSplitter::kMost> ends_;
-  std::vector<std::uint32_t> merged_;  // of the piece at hand
-  std::array<std::uint32_t, 4096> ids_;
+  std::array<Gap, kBatch> gaps_;
+  std::size_t missing_ = 0;            // of gaps_
+  std::vector<std::uint32_t> merged_;  // ids of gaps that the cutter does not cut
+  std::array<std::uint32_t, kBatch * PieceCache::kLongIds> ids_;
   std::size_t held_ = 0;  // of ids_
 
   std::vector<std::int32_t>* out_ = nullptr;

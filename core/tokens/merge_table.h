@@ -29,6 +29,10 @@ class MergeTable {
     return consecutive_ ? products_[0] + rank : products_[rank];
   }
 
+  // Has rank() of the pair soon.
+  void prefetch(std::uint32_t left, std::uint32_t right) const {
+    __builtin_prefetch(&buckets_[place(key_of(left, right))]);
+  }
   // The rank of the pair, kNone where it does not join.
   std::uint32_t rank(std::uint32_t left, std::uint32_t right) const {
     const std::uint64_t key = key_of(left, right);

@@ -26,17 +26,43 @@ class TokenTrie {
   // the array would outgrow kMost places: no known vocabulary needs a tenth.
   static std::optional<TokenTrie> make(std::vector<Entry> entries, MemoryAdvice advice);
 
+  // A walk down the trie along a text, byte by byte.
+  class Walk {
+   public:
+    // The longest token so far.
+    std::uint32_t token() const { return token_ & kIdMask; }
+
+   private:
+    friend class TokenTrie;
+    std::uint32_t base_ = 0, token_ = 0;
+    std::size_t bytes_ = 0;
+  };
   // `text` is not empty.
-  std::uint32_t longest(std::string_view text) const {
-    const auto byte = [&text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-    if (text.size() == 1) return bytes_[byte(0)];
-    Place here = pairs_[static_cast<std::size_t>(byte(0)) << 8 | byte(1)];
-    for (std::size_t i = 2; i < text.size(); ++i) {
-      const Place next = places_[here.base ^ byte(i)];
-      if (next.token >> kIdBits != (kTaken | byte(i))) break;
-      here = next;
+  Walk begin(std::string_view text) const {
+    Walk walk;
+    if (text.size() == 1) {
+      walk.token_ = bytes_[byte_of(text, 0)];
+      walk.bytes_ = 1;
+      return walk;
     }
-    return here.token & kIdMask;
+    const Place& pair = pairs_[static_cast<std::size_t>(byte_of(text, 0)) << 8 | byte_of(text, 1)];
+    move(text, pair, 2, walk);
+    return walk;
+  }
+  // False where the walk is over.
+  bool step(std::string_view text, Walk& walk) const {
+    if (walk.bytes_ >= text.size()) return false;
+    const std::uint32_t byte = byte_of(text, walk.bytes_);
+    const Place& next = places_[walk.base_ ^ byte];
+    if (next.token >> kIdBits != (kTaken | byte)) return false;
+    move(text, next, walk.bytes_ + 1, walk);
+    return true;
+  }
+  std::uint32_t longest(std::string_view text) const {
+    Walk walk = begin(text);
+    while (step(text, walk)) {
+    }
+    return walk.token();
   }
 
   static constexpr std::size_t kMost = std::size_t{1} << 24;
@@ -51,6 +77,16 @@ class TokenTrie {
   };
 
   TokenTrie(const std::vector<Place>& places, MemoryAdvice advice);
+
+  static std::uint32_t byte_of(std::string_view text, std::size_t at) {
+    return static_cast<unsigned char>(text[at]);
+  }
+  void move(std::string_view text, const Place& place, std::size_t bytes, Walk& walk) const {
+    walk.base_ = place.base;
+    walk.token_ = place.token;
+    walk.bytes_ = bytes;
+    if (bytes < text.size()) __builtin_prefetch(&places_[place.base ^ byte_of(text, bytes)]);
+  }
 
   LargeTable<Place> places_;
   std::vector<Place> pairs_;          // behind each two bytes
