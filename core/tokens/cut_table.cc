@@ -76,6 +76,13 @@ std::optional<CutTable> CutTable::make(const Vocabulary& vocabulary, const Merge
   for (std::uint32_t id = 0; id < vocabulary.ids(); ++id) {
     if (table.tokens_[id].bytes != 0) entries.push_back({vocabulary.bytes(id), id});
   }
+  table.lowest_.assign(1 << 16, MergeTable::kNone);
+  for (std::uint32_t rank = 0; rank < pairs.size(); ++rank) {
+    const auto last = static_cast<unsigned char>(vocabulary.bytes(pairs[rank][0]).back());
+    const auto first = static_cast<unsigned char>(vocabulary.bytes(pairs[rank][1]).front());
+    std::uint32_t& lowest = table.lowest_[static_cast<std::size_t>(last) << 8 | first];
+    lowest = std::min(lowest, rank);
+  }
   table.reachable_ = entries.size();
   table.trie_ = TokenTrie::make(std::move(entries), advice);
   if (!table.trie_ || !table.find_shorter(vocabulary)) return std::nullopt;

@@ -69,6 +69,11 @@ class CutTable {
     return true;
   }
 
+  // The lowest rank of a merge of a token that ends with `last` and one that begins with `first`.
+  std::uint32_t lowest(unsigned char last, unsigned char first) const {
+    return lowest_[static_cast<std::size_t>(last) << 8 | first];
+  }
+
   static constexpr std::uint32_t kNone = 0xFFFFFFFF;
 
  private:
@@ -95,6 +100,7 @@ class CutTable {
   LargeTable<Token> tokens_;
   std::size_t reachable_ = 0;
   std::optional<TokenTrie> trie_;
+  std::vector<std::uint32_t> lowest_;
 };
 
 }  // namespace muster::tokens

@@ -21,8 +21,12 @@ void Cutter::clear() {
 
 std::size_t Cutter::add(std::string_view piece) {
   if (ids_.size() < used_ + piece.size()) ids_.resize((used_ + piece.size()) * 3 / 2);
-  lanes_.push_back(
-      {piece, used_, closed_.size(), piece.size(), 0, table_.trie().begin(piece), 0, {}});
+  lanes_.push_back({.rest = piece,
+                    .walk = table_.trie().begin(piece),
+                    .border = {},
+                    .begin = used_,
+                    .closed = closed_.size(),
+                    .size = piece.size()});
   used_ += piece.size();
   closed_.resize(closed_.size() + piece.size() / 64 + 1);
   return lanes_.size() - 1;
@@ -62,17 +66,32 @@ void Cutter::begin_judging(Lane& lane) {
   table_.prefetch(lane.token);
   if (lane.count == 0) return;
   lane.border = {ids_[lane.begin + lane.count - 1], lane.token, MergeTable::kNone};
-  merges_.prefetch(lane.border.left, lane.border.right);
+  const std::uint64_t pair = both(lane.border.left, lane.border.right);
+  if ((known(pair) & ~(kStay | kJoin)) != pair) {
+    merges_.prefetch(lane.border.left, lane.border.right);
+  }
 }
 
 // One look back in time at the border before the token.
 Cutter::Verdict Cutter::judge(Lane& lane) {
   if (lane.count == 0) return take(lane);
-  if (merges_.rank(lane.border.left, lane.border.right) < lane.border.limit) {
-    refuse(lane);
-    return Verdict::open;
+  const bool first = lane.border.limit == MergeTable::kNone;
+  const std::uint64_t pair = both(ids_[lane.begin + lane.count - 1], lane.token);
+  if (first) {
+    const std::uint64_t before = known(pair);
+    if (before == (pair | kStay)) return take(lane);
+    if (before == (pair | kJoin)) return refuse(lane);
   }
-  if (!table_.back(lane.border)) return take(lane);
+  if (merges_.rank(lane.border.left, lane.border.right) < lane.border.limit) {
+    known(pair) = pair | kJoin;
+    return refuse(lane);
+  }
+  const auto last = static_cast<unsigned char>(lane.rest.data()[-1]);
+  const auto next = static_cast<unsigned char>(lane.rest.front());
+  if (!table_.back(lane.border) || lane.border.limit <= table_.lowest(last, next)) {
+    known(pair) = pair | kStay;
+    return take(lane);
+  }
   merges_.prefetch(lane.border.left, lane.border.right);
   return Verdict::open;
 }
@@ -80,10 +99,7 @@ Cutter::Verdict Cutter::judge(Lane& lane) {
 Cutter::Verdict Cutter::take(Lane& lane) {
   const std::size_t size = table_.bytes(lane.token);
   const std::size_t end = lane.size - lane.rest.size() + size;
-  if ((closed_word(lane, end) >> end % 64 & 1) != 0) {
-    refuse(lane);
-    return Verdict::open;
-  }
+  if ((closed_word(lane, end) >> end % 64 & 1) != 0) return refuse(lane);
   ids_[lane.begin + lane.count++] = lane.token;
   lane.rest.remove_prefix(size);
   if (lane.rest.empty()) return Verdict::done;
@@ -92,7 +108,7 @@ Cutter::Verdict Cutter::take(Lane& lane) {
 }
 
 // A shorter token, or where there is none the one before it, shorter.
-void Cutter::refuse(Lane& lane) {
+Cutter::Verdict Cutter::refuse(Lane& lane) {
   for (lane.token = table_.shorter(lane.token); lane.token == CutTable::kNone;
        lane.token = table_.shorter(lane.token)) {
     MUSTER_CHECK(lane.count > 0, "each piece has its tokens");
@@ -103,6 +119,7 @@ void Cutter::refuse(Lane& lane) {
     lane.rest = {lane.rest.data() - back, lane.rest.size() + back};
   }
   begin_judging(lane);
+  return Verdict::open;
 }
 
 }  // namespace muster::tokens

@@ -38,27 +38,38 @@ class Cutter {
   }
 
  private:
-  // One piece. It is walked down the trie for the longest token behind `at`, then that one or a
-  // shorter one is judged: whether it stays apart from the one before.
+  // One piece. The longest token behind those that are taken is looked for, then it or a shorter
+  // one is judged: whether it stays apart from the one before.
   struct Lane {
     std::string_view rest;  // of the piece, behind the tokens that are taken
-    std::size_t begin;      // of its ids
-    std::size_t closed;     // its bits
-    std::size_t size;       // bytes of the piece
-    std::size_t count = 0;  // ids that are taken
     TokenTrie::Walk walk;
-    std::uint32_t token = 0;
     CutTable::Border border;
+    std::uint32_t token = 0;
+    std::uint32_t count = 0;  // ids that are taken
+    std::size_t begin;        // of its ids, and of its bits
+    std::size_t closed;
+    std::size_t size;  // bytes of the piece
   };
   enum class Verdict : std::uint8_t { open, taken, done };
 
   bool step(Lane& lane);
+  void begin_judging(Lane& lane);
   Verdict judge(Lane& lane);
   Verdict take(Lane& lane);
-  void refuse(Lane& lane);
-  void begin_judging(Lane& lane);
+  Verdict refuse(Lane& lane);
   std::uint64_t& closed_word(const Lane& lane, std::size_t at) {
     return closed_[lane.closed + at / 64];
+  }
+
+  // What was found of two tokens before: both, and in the lowest bits kStay or kJoin. Nothing
+  // grows.
+  static constexpr std::uint64_t kStay = 1, kJoin = 2;
+  static constexpr unsigned kKnownBits = 15;
+  static std::uint64_t both(std::uint32_t left, std::uint32_t right) {
+    return static_cast<std::uint64_t>(left) << 32 | static_cast<std::uint64_t>(right) << 2;
+  }
+  std::uint64_t& known(std::uint64_t both) {
+    return known_[both * 0x9E3779B97F4A7C15u >> (64 - kKnownBits)];
   }
 
   const CutTable& table_;
@@ -66,7 +77,8 @@ class Cutter {
   std::vector<Lane> lanes_;
   std::vector<std::uint32_t> walking_, judging_;  // numbers of lanes
   std::vector<std::uint32_t> ids_;
-  std::size_t used_ = 0;               // of ids_
+  std::size_t used_ = 0;  // of ids_
+  std::vector<std::uint64_t> known_ = std::vector<std::uint64_t>(1u << kKnownBits);
   std::vector<std::uint64_t> closed_;  // a bit for each place that is no border
 };
 

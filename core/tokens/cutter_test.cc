@@ -212,7 +212,7 @@ TEST(CutTable, IsOnlyForTokensOfFewMerges) {
   EXPECT_FALSE(Made(chain(CutTable::kDeepest + 1)).cuts);
 }
 
-// ---- the trie ----------------------------------------------------------------------------------
+// ---- the longest token -------------------------------------------------------------------------
 
 TEST(TokenTrie, FindsTheLongest) {
   std::mt19937 chance(3);
