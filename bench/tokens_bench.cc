@@ -1,5 +1,5 @@
 // How fast text becomes ids, cold: every round starts with an empty cache.
-//   tokens_bench TOKENIZER.json FILE.jsonl...     best of five rounds, on one thread and on two
+//   tokens_bench TOKENIZER.json FILE.jsonl...     medians of five rounds, on one thread and on two
 //   tokens_bench                                  the same of
 //   MUSTER_TOKENIZERS/qwen3/tokenizer.json
 //                                                 and MUSTER_CORPUS/{en,ko,zh,code}.jsonl
@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <string>
@@ -26,7 +27,7 @@ using muster::Encoder;
 using muster::Tokenizer;
 
 constexpr std::size_t kMost = std::size_t{1} << 30;
-constexpr int kRounds = 5;
+constexpr std::size_t kRounds = 5;
 
 std::string whole(const std::string& path) {
   auto bytes = muster::read_whole(muster::real_files(), path, kMost);
@@ -96,14 +97,22 @@ Round encode(const Tokenizer& tokenizer, const std::vector<std::string>& texts,
   return round;
 }
 
-Round best(const Tokenizer& tokenizer, const std::vector<std::string>& texts, std::size_t threads) {
-  Round fastest{1e9, 1e9, 0};
-  for (int i = 0; i < kRounds; ++i) {
+double median(std::array<double, kRounds> values) {
+  std::sort(values.begin(), values.end());
+  return values[kRounds / 2];
+}
+
+Round typical(const Tokenizer& tokenizer, const std::vector<std::string>& texts,
+              std::size_t threads) {
+  std::array<double, kRounds> seconds{}, own{};
+  std::size_t ids = 0;
+  for (std::size_t i = 0; i < kRounds; ++i) {
     const Round round = encode(tokenizer, texts, threads);
-    fastest = {std::min(fastest.seconds, round.seconds),
-               std::min(fastest.own_seconds, round.own_seconds), round.ids};
+    seconds[i] = round.seconds;
+    own[i] = round.own_seconds;
+    ids = round.ids;
   }
-  return fastest;
+  return {median(seconds), median(own), ids};
 }
 
 }  // namespace
@@ -134,8 +143,8 @@ int main(int argc, char** argv) {
   fmt::print("loaded in {:.0f} ms\n", took.count() * 1e3);
   for (std::size_t i = 1; i < paths.size(); ++i) {
     const Texts texts(paths[i]);
-    const Round one = best(**tokenizer, texts.texts(), 1);
-    const Round two = best(**tokenizer, texts.texts(), 2);
+    const Round one = typical(**tokenizer, texts.texts(), 1);
+    const Round two = typical(**tokenizer, texts.texts(), 2);
     const double megabytes = static_cast<double>(texts.bytes()) / 1e6;
     fmt::print(
         "{} {:.1f} MB, {} ids: {:.1f} MB/s ({:.1f} MB a second of the processor), on two "

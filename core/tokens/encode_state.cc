@@ -57,13 +57,26 @@ void check_plain(std::string_view utf8, std::span<const ByteRange> plain) {
   MUSTER_CHECK(at <= utf8.size(), "plain ranges within the text");
 }
 
+// All words of an entry of the cache, of which its count are kept.
+template <std::size_t kWords>
+std::uint32_t* put_few(const std::uint32_t* ids, std::uint32_t* to) {
+  std::array<std::uint64_t, kWords / 2> words;
+  std::memcpy(words.data(), ids, sizeof words);
+  constexpr std::uint64_t kTwoMasks = PieceCache::kIdMask * ((std::uint64_t{1} << 32) + 1);
+  for (std::uint64_t& two : words) two &= kTwoMasks;
+  std::memcpy(to, words.data(), sizeof words);
+  return to + PieceCache::count_of(*ids);
+}
+
 }  // namespace
 
 EncodeState::EncodeState(const Model& model)
     : model_(model),
-      merger_(model.merges, model.byte_ids, &model.chars),
+      merger_(model.merges, model.byte_ids),
       cache_(model.advice),
-      splitter_(model.family) {}
+      splitter_(model.family) {
+  if (model.cuts) cutter_.emplace(*model.cuts, model.merges);
+}
 
 Status EncodeState::encode(std::string_view utf8, std::span<const ByteRange> plain,
                            std::vector<std::int32_t>& out, std::vector<std::uint64_t>* starts) {
@@ -151,7 +164,7 @@ void EncodeState::pieces(std::string_view text) {
 // together.
 void EncodeState::chunk(std::string_view text, std::size_t at, std::size_t count) {
   for (std::size_t from = 0; from < count;) {
-    if (held_ + kBatch * PieceCache::kLongIds > ids_.size()) flush();
+    flush();
     missing_ = 0;
     const std::size_t end = std::min(from + kBatch, count);
     while (from < end) {
@@ -162,7 +175,9 @@ void EncodeState::chunk(std::string_view text, std::size_t at, std::size_t count
         aim(probes[i], text.size() - at);
         at = ends_[from + i];
       }
-      for (std::size_t i = 0; i < row; ++i) put_cached(probes[i]);
+      std::uint32_t* to = ids_.data() + held_;
+      for (std::size_t i = 0; i < row; ++i) to = put(probes[i], to);
+      held_ = static_cast<std::size_t>(to - ids_.data());
       from += row;
     }
     if (missing_ > 0) fill_gaps();
@@ -182,109 +197,90 @@ void EncodeState::aim(Probe& probe, std::size_t readable) const {
   }
 }
 
-// The ids of a piece that is in the cache; the others are noted.
-void EncodeState::put_cached(const Probe& probe) {
+// The ids of a piece that is in the cache, and what is behind them; the others are noted.
+std::uint32_t* EncodeState::put(const Probe& probe, std::uint32_t* to) {
   const std::size_t size = probe.piece.size();
   if (size <= PieceCache::kShortBytes) {
-    const std::uint32_t* const ids = cache_.find(probe.key, probe.place);
-    if (ids != nullptr) return put_few<PieceCache::kShortIds>(ids);
-    model_.whole_pieces.prefetch(probe.key);
+    const std::uint32_t* ids = cache_.find(probe.key, probe.place);
+    if (ids != nullptr) {
+      if (PieceCache::count_of(*ids) <= PieceCache::kShortIds) {
+        return put_few<PieceCache::kShortIds>(ids, to);
+      }
+      const auto key = PieceCache::long_key(probe.piece);
+      ids = cache_.find(key, PieceCache::place_of(key));
+      if (ids != nullptr) return put_few<PieceCache::kLongIds>(ids, to);
+    }
   } else if (size <= PieceCache::kLongBytes) {
     const std::uint32_t* const ids = cache_.find(probe.long_key, probe.place);
-    if (ids != nullptr) return put_few<PieceCache::kLongIds>(ids);
+    if (ids != nullptr) return put_few<PieceCache::kLongIds>(ids, to);
   }
   gaps_[missing_].probe = probe;
-  gaps_[missing_++].place = held_;
-}
-
-// All words of an entry, of which its count are kept.
-template <std::size_t kWords>
-void EncodeState::put_few(const std::uint32_t* ids) {
-  std::array<std::uint64_t, kWords / 2> words;
-  std::memcpy(words.data(), ids, sizeof words);
-  constexpr std::uint64_t kTwoMasks = PieceCache::kIdMask * ((std::uint64_t{1} << 32) + 1);
-  for (std::uint64_t& two : words) two &= kTwoMasks;
-  std::memcpy(ids_.data() + held_, words.data(), sizeof words);
-  held_ += PieceCache::count_of(*ids);
+  gaps_[missing_++].place = static_cast<std::size_t>(to - ids_.data());
+  return to;
 }
 
 void EncodeState::fill_gaps() {
   const std::span<Gap> gaps(gaps_.data(), missing_);
-  find_missing(gaps);
+  merge_gaps(gaps);
   std::size_t total = held_;
-  for (const Gap& gap : gaps) total += gap.count;
+  for (const Gap& gap : gaps) total += ids_of(gap).size();
   const std::size_t before = out_->size();
   out_->resize(before + total);
   std::int32_t* to = out_->data() + before;
-  const auto copy = [&to](const std::uint32_t* ids, std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) {
-      *to++ = static_cast<std::int32_t>(ids[i] & PieceCache::kIdMask);
-    }
-  };
   std::size_t at = 0;
   for (const Gap& gap : gaps) {
-    copy(ids_.data() + at, gap.place - at);
-    copy(gap.ids, gap.count);
+    to = std::copy(ids_.data() + at, ids_.data() + gap.place, to);
+    const auto ids = ids_of(gap);
+    to = std::copy(ids.begin(), ids.end(), to);
     at = gap.place;
+    remember(gap.probe, ids);
   }
-  copy(ids_.data() + at, held_ - at);
+  std::copy(ids_.data() + at, ids_.data() + held_, to);
   held_ = 0;
-  // Not before, because ids of others may lie where it is put.
-  for (const Gap& gap : gaps) {
-    if (gap.fresh) remember(gap);
-  }
 }
 
-// The id of a piece that is one, as far as that can be told without merging.
-std::uint32_t EncodeState::whole_id(const Probe& probe) const {
-  if (probe.piece.size() <= PieceCache::kShortBytes) return model_.whole_pieces.find(probe.key);
-  if (!model_.ignore_merges || probe.piece.size() > limits::kTokenBytes) return Vocabulary::kNone;
-  return model_.vocabulary.find(probe.piece);
-}
-
-// Without what is in the cache: what is one id, then what only merging tells, side by side.
-void EncodeState::find_missing(std::span<Gap> gaps) {
-  merger_.clear();
+void EncodeState::merge_gaps(std::span<Gap> gaps) {
+  merged_.clear();
+  if (cutter_) cutter_->clear();
   for (Gap& gap : gaps) {
-    gap.fresh = true;
-    gap.whole = whole_id(gap.probe);
-    if (gap.whole != Vocabulary::kNone) {
-      gap.ids = &gap.whole;
-      gap.count = 1;
+    const std::string_view piece = gap.probe.piece;
+    std::uint32_t whole = Vocabulary::kNone;
+    if (model_.look_up_pieces && piece.size() <= limits::kTokenBytes) {
+      whole = model_.vocabulary.find(piece);
+    }
+    gap.cut = cutter_ && whole == Vocabulary::kNone;
+    if (gap.cut) {
+      gap.number = cutter_->add(piece);
       continue;
     }
-    // A short piece of many ids is in the table of the long ones.
-    if (gap.probe.piece.size() <= PieceCache::kShortBytes) {
-      const auto key = PieceCache::long_key(gap.probe.piece);
-      gap.ids = cache_.find(key, PieceCache::place_of(key));
-      if (gap.ids != nullptr) {
-        gap.count = PieceCache::count_of(*gap.ids);
-        gap.fresh = false;
-        continue;
-      }
+    gap.number = merged_.size();
+    if (whole != Vocabulary::kNone) {
+      merged_.push_back(whole);
+    } else {
+      merger_.merge(piece, merged_);
     }
-    gap.ids = nullptr;
-    gap.count = merger_.add(gap.probe.piece);
+    gap.count = merged_.size() - gap.number;
   }
-  merger_.run();
-  for (Gap& gap : gaps) {
-    if (gap.ids != nullptr) continue;
-    const Merger::Ids ids = merger_.ids(gap.count);
-    gap.ids = ids.data;
-    gap.count = ids.count;
-  }
+  if (cutter_) cutter_->run();
 }
 
-void EncodeState::remember(const Gap& gap) {
-  const Probe& probe = gap.probe;
+std::span<const std::uint32_t> EncodeState::ids_of(const Gap& gap) const {
+  if (gap.cut) return cutter_->ids(gap.number);
+  return std::span(merged_).subspan(gap.number, gap.count);
+}
+
+// A short piece of many ids is in both tables: in that of the short ones only that it is.
+void EncodeState::remember(const Probe& probe, std::span<const std::uint32_t> ids) {
   const std::size_t size = probe.piece.size();
-  if (size <= PieceCache::kShortBytes && gap.count <= PieceCache::kShortIds) {
-    cache_.insert(probe.key, probe.place, gap.ids, gap.count);
-  } else if (size <= PieceCache::kLongBytes && gap.count <= PieceCache::kLongIds) {
-    const auto key =
-        size > PieceCache::kShortBytes ? probe.long_key : PieceCache::long_key(probe.piece);
-    cache_.insert(key, PieceCache::place_of(key), gap.ids, gap.count);
+  if (size > PieceCache::kLongBytes || ids.size() > PieceCache::kLongIds) return;
+  if (size > PieceCache::kShortBytes) {
+    cache_.insert(probe.long_key, probe.place, ids);
+    return;
   }
+  cache_.insert(probe.key, probe.place, ids);
+  if (ids.size() <= PieceCache::kShortIds) return;
+  const auto key = PieceCache::long_key(probe.piece);
+  cache_.insert(key, PieceCache::place_of(key), ids);
 }
 
 void EncodeState::put_one(std::uint32_t id) {

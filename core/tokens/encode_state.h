@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 #include "base/byte_range.h"
 #include "base/result.h"
 #include "core/tokens/bpe.h"
+#include "core/tokens/cutter.h"
 #include "core/tokens/model.h"
 #include "core/tokens/nfc.h"
 #include "core/tokens/piece_cache.h"
@@ -47,10 +49,9 @@ class EncodeState {
   struct Gap {
     Probe probe;
     std::size_t place;
-    const std::uint32_t* ids;  // a count in the top byte of the first one is not of the id
-    std::size_t count;
-    std::uint32_t whole;  // its id, where it is one
-    bool fresh;           // the cache should have it
+    bool cut;
+    std::size_t number;  // of the cutter; else the first in merged_
+    std::size_t count;   // in merged_
   };
 
   void raw_stretch(std::string_view utf8, ByteRange range, std::span<const ByteRange> plain);
@@ -59,27 +60,27 @@ class EncodeState {
   void pieces(std::string_view text);
   void chunk(std::string_view text, std::size_t at, std::size_t count);
   void aim(Probe& probe, std::size_t readable) const;
-  void put_cached(const Probe& probe);
-  template <std::size_t kWords>
-  void put_few(const std::uint32_t* ids);
+  std::uint32_t* put(const Probe& probe, std::uint32_t* to);
   void fill_gaps();
-  void find_missing(std::span<Gap> gaps);
-  std::uint32_t whole_id(const Probe& probe) const;
-  void remember(const Gap& gap);
+  void merge_gaps(std::span<Gap> gaps);
+  std::span<const std::uint32_t> ids_of(const Gap& gap) const;
+  void remember(const Probe& probe, std::span<const std::uint32_t> ids);
   void put_one(std::uint32_t id);
   void flush();
   void tell_starts(std::size_t from, std::size_t at, const Origin& origin);
 
   const Model& model_;
+  std::optional<Cutter> cutter_;  // where the model has what it needs
   Merger merger_;
   PieceCache cache_;
   PieceSplitter splitter_;
 
+  static constexpr std::size_t kRow = 64, kBatch = 512;  // pieces
   std::array<std::uint32_t, PieceSplitter::kMost> ends_;
-  static constexpr std::size_t kRow = 64, kBatch = 256;
   std::array<Gap, kBatch> gaps_;
-  std::size_t missing_ = 0;  // of gaps_
-  std::array<std::uint32_t, 4096> ids_;
+  std::size_t missing_ = 0;            // of gaps_
+  std::vector<std::uint32_t> merged_;  // ids of gaps that the cutter does not cut
+  std::array<std::uint32_t, kBatch * PieceCache::kLongIds> ids_;
   std::size_t held_ = 0;  // of ids_
 
   std::vector<std::int32_t>* out_ = nullptr;

@@ -33,7 +33,6 @@ Status MergeTable::add(std::uint32_t left, std::uint32_t right, std::uint32_t pr
   }
   auto& slots = buckets_[at].slots;
   *std::find(slots.begin(), slots.end(), kFree) = key << kRankBits | count();
-  if (is_low(left, right)) low_[left * kLow + right] = count();
   products_.push_back(product);
   consecutive_ = consecutive_ && product == products_[0] + count() - 1;
   return {};

@@ -29,12 +29,6 @@ class MergeTable {
     return consecutive_ ? products_[0] + rank : products_[rank];
   }
 
-  // Whether both are among the first ids, as those of single bytes are in all known files: then
-  // low_rank() is the rank, from a table that the nearest caches hold.
-  static bool is_low(std::uint32_t left, std::uint32_t right) { return (left | right) < kLow; }
-  std::uint32_t low_rank(std::uint32_t left, std::uint32_t right) const {
-    return low_[left * kLow + right];
-  }
   // Has rank() of the pair soon.
   void prefetch(std::uint32_t left, std::uint32_t right) const {
     __builtin_prefetch(&buckets_[place(key_of(left, right))]);
@@ -53,7 +47,6 @@ class MergeTable {
   }
 
  private:
-  static constexpr std::uint32_t kLow = 256;
   static constexpr unsigned kRankBits = 22, kIdBits = 21;
   static constexpr std::uint64_t kFree = ~std::uint64_t{0};
   struct alignas(32) Bucket {
@@ -70,7 +63,6 @@ class MergeTable {
   LargeTable<Bucket> buckets_;
   std::size_t mask_ = 0;
   unsigned shift_ = 0;
-  std::vector<std::uint32_t> low_ = std::vector<std::uint32_t>(kLow * kLow, kNone);
   std::vector<std::uint32_t> products_;
   bool consecutive_ = true;  // products count up with their ranks: no need to look
 };

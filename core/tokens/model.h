@@ -2,15 +2,14 @@
 
 #include <array>
 #include <cstdint>
-#include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/tokens/added_tokens.h"
-#include "core/tokens/char_tokens.h"
+#include "core/tokens/cut_table.h"
 #include "core/tokens/merge_table.h"
 #include "core/tokens/splitter.h"
 #include "core/tokens/vocabulary.h"
-#include "core/tokens/whole_pieces.h"
 
 namespace muster::tokens {
 
@@ -21,12 +20,9 @@ struct Model {
   Vocabulary vocabulary;
   MergeTable merges;
   std::array<std::uint32_t, 256> byte_ids;
-  CharTokens chars;
-  // Per id: a piece that is this entry becomes this one id. With ignore_merges that is every entry,
-  // else those that the merges make of their own bytes.
-  std::vector<bool> whole;
-  bool ignore_merges = false;
-  WholePieces whole_pieces;  // those of them that are short
+  std::optional<CutTable> cuts;  // for Cutter; none: Merger does it
+  // A piece that is an entry is that one id (ignore_merges), and merging alone would not tell.
+  bool look_up_pieces = false;
   std::vector<AddedToken> added;
   std::vector<bool> special;  // per id
   AddedTokenFinder raw, normalized;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <string_view>
 
 #include "core/tokens/large_table.h"
@@ -72,11 +73,12 @@ class PieceCache {
     const std::uint32_t* const ids = first ? pair.entries[0].ids : pair.entries[1].ids;
     return (first | second) ? ids : nullptr;
   }
-  void insert(const ShortKey& key, std::size_t place, const std::uint32_t* ids, std::size_t count) {
+  // Of more ids than there is room for only their number is kept.
+  void insert(const ShortKey& key, std::size_t place, std::span<const std::uint32_t> ids) {
     ShortPair& pair = short_[place];
-    pair.entries[1] = pair.entries[0];
+    if (!same(pair.entries[0].key, key)) pair.entries[1] = pair.entries[0];
     pair.entries[0].key = key;
-    store(pair.entries[0].ids, kShortIds, ids, count);
+    store(pair.entries[0].ids, kShortIds, ids);
   }
 
   // `piece` has at most kLongBytes.
@@ -97,10 +99,10 @@ class PieceCache {
     const LongEntry& entry = long_[place];
     return std::memcmp(&entry.key, &key, sizeof key) == 0 ? entry.ids : nullptr;
   }
-  void insert(const LongKey& key, std::size_t place, const std::uint32_t* ids, std::size_t count) {
+  void insert(const LongKey& key, std::size_t place, std::span<const std::uint32_t> ids) {
     LongEntry& entry = long_[place];
     entry.key = key;
-    store(entry.ids, kLongIds, ids, count);
+    store(entry.ids, kLongIds, ids);
   }
 
  private:
@@ -113,10 +115,9 @@ class PieceCache {
   static bool same(const ShortKey& a, const ShortKey& b) {
     return ((a.low ^ b.low) | (a.high ^ b.high)) == 0;
   }
-  static void store(std::uint32_t* to, std::size_t room, const std::uint32_t* ids,
-                    std::size_t count) {
-    for (std::size_t i = 0; i < room; ++i) to[i] = i < count ? ids[i] & kIdMask : 0;
-    to[0] |= static_cast<std::uint32_t>(count) << 24;
+  static void store(std::uint32_t* to, std::size_t room, std::span<const std::uint32_t> ids) {
+    for (std::size_t i = 0; i < room; ++i) to[i] = i < ids.size() ? ids[i] & kIdMask : 0;
+    to[0] |= static_cast<std::uint32_t>(ids.size()) << 24;
   }
 
   // Of the low and the high half, for sizes 0 to 15.

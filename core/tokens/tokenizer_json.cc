@@ -11,7 +11,7 @@
 
 #include "base/limits.h"
 #include "base/text.h"
-#include "core/tokens/bpe.h"
+#include "core/tokens/cut_table.h"
 #include "core/tokens/nfc.h"
 
 namespace muster::tokens {
@@ -176,6 +176,7 @@ struct VocabularyPart {
   Vocabulary vocabulary;
   std::array<std::uint32_t, 256> byte_ids;
   std::size_t entries = 0;
+  std::size_t spelled = 0;                                    // those that text can become
   std::unordered_map<std::string_view, std::uint32_t> names;  // as they stand in the file
 };
 
@@ -197,7 +198,7 @@ Result<VocabularyPart> read_vocabulary(const dom::element& model, std::size_t ad
     return make_error(Errc::exhausted,
                       fmt::format("{} ids; at most {}", ids, limits::kVocabularyIds));
   }
-  VocabularyPart part{Vocabulary(static_cast<std::uint32_t>(ids), entries), {}, entries, {}};
+  VocabularyPart part{Vocabulary(static_cast<std::uint32_t>(ids), entries), {}, entries, 0, {}};
   std::string bytes;
   for (const dom::key_value_pair entry : vocab) {
     const auto id = read_id(entry.value, entry.key);
@@ -211,6 +212,7 @@ Result<VocabularyPart> read_vocabulary(const dom::element& model, std::size_t ad
     const Status added =
         spelled ? part.vocabulary.add(*id, bytes) : part.vocabulary.add_name(*id, entry.key);
     if (!added) return within("vocab", added.error());
+    part.spelled += spelled ? 1 : 0;
     part.names.emplace(entry.key, *id);
   }
   for (std::size_t byte = 0; byte < 256; ++byte) {
@@ -354,41 +356,6 @@ Status place_added_tokens(const VocabularyPart& part, Model& model) {
   return {};
 }
 
-// Which entries are one id when they are a whole piece.
-void find_whole(Model& model) {
-  constexpr std::size_t kSome = 64;  // merged side by side
-  Merger merger(model.merges, model.byte_ids, nullptr);
-  const auto keep = [&model](std::uint32_t id) {
-    const std::string_view bytes = model.vocabulary.bytes(id);
-    model.whole[id] = true;
-    if (bytes.size() <= PieceCache::kShortBytes) model.whole_pieces.add(bytes, id);
-  };
-  model.whole.resize(model.vocabulary.ids());
-  std::vector<std::uint32_t> waiting;
-  const auto merge = [&] {
-    merger.run();
-    for (std::size_t i = 0; i < waiting.size(); ++i) {
-      const auto ids = merger.ids(i);
-      if (ids.count == 1 && ids.data[0] == waiting[i]) keep(waiting[i]);
-    }
-    merger.clear();
-    waiting.clear();
-  };
-  for (std::uint32_t id = 0; id < model.whole.size(); ++id) {
-    if (!model.vocabulary.has(id)) continue;
-    const std::string_view bytes = model.vocabulary.bytes(id);
-    if (model.vocabulary.find(bytes) != id) continue;
-    if (model.ignore_merges) {
-      keep(id);
-      continue;
-    }
-    merger.add(bytes);
-    waiting.push_back(id);
-    if (waiting.size() == kSome) merge();
-  }
-  merge();
-}
-
 Result<std::unique_ptr<const Model>> read_root(const dom::element& root, MemoryAdvice advice) {
   if (!root.is_object()) return invalid("a tokenizer.json is an object");
   const auto json = member(root, "model");
@@ -405,24 +372,23 @@ Result<std::unique_ptr<const Model>> read_root(const dom::element& root, MemoryA
   if (!vocabulary) return vocabulary.error();
   auto merges = read_merges(*json, vocabulary->vocabulary, advice);
   if (!merges) return within("merges", merges.error());
-  CharTokens chars(vocabulary->vocabulary, merges->merges, merges->pairs, vocabulary->byte_ids);
+  auto cuts = CutTable::make(vocabulary->vocabulary, merges->merges, merges->pairs,
+                             vocabulary->byte_ids, advice);
+  const bool all_merged = cuts && cuts->reachable() == vocabulary->spelled;
   const std::uint32_t ids = vocabulary->vocabulary.ids();
   auto model = std::make_unique<Model>(Model{*family,
                                              *nfc,
                                              std::move(vocabulary->vocabulary),
                                              std::move(merges->merges),
                                              vocabulary->byte_ids,
-                                             std::move(chars),
-                                             {},
-                                             is_true(*json, "ignore_merges"),
-                                             WholePieces(vocabulary->entries, advice),
+                                             std::move(cuts),
+                                             is_true(*json, "ignore_merges") && !all_merged,
                                              std::move(*added),
                                              std::vector<bool>(ids),
                                              {},
                                              {},
                                              advice});
   if (Status fine = place_added_tokens(*vocabulary, *model); !fine) return fine.error();
-  find_whole(*model);
   return std::unique_ptr<const Model>(std::move(model));
 }
 

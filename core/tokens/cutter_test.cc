@@ -1,0 +1,249 @@
+#include "core/tokens/cutter.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <string>
+#include <utility>
+
+#include "core/tokens/bpe.h"
+#include "core/tokens/model.h"
+#include "core/tokens/tokenizer_json.h"
+
+namespace muster::tokens {
+namespace {
+
+using Merges = std::vector<std::pair<std::string, std::string>>;
+
+// A vocabulary of the 256 bytes and what `merges` make.
+struct Made {
+  Vocabulary vocabulary;
+  MergeTable merges;
+  std::array<std::uint32_t, 256> byte_ids{};
+  std::vector<std::array<std::uint32_t, 2>> pairs;
+  std::optional<CutTable> cuts;
+
+  explicit Made(const Merges& list)
+      : vocabulary(static_cast<std::uint32_t>(256 + list.size()), 256 + list.size()),
+        merges(list.size(), nullptr) {
+    std::uint32_t next = 0;
+    for (; next < 256; ++next) {
+      const char byte = static_cast<char>(next);
+      EXPECT_TRUE(vocabulary.add(next, {&byte, 1}));
+      byte_ids[next] = next;
+    }
+    for (const auto& [left, right] : list) {
+      const std::string whole = left + right;
+      if (vocabulary.find(whole) == Vocabulary::kNone) {
+        EXPECT_TRUE(vocabulary.add(next++, whole));
+      }
+      pairs.push_back({vocabulary.find(left), vocabulary.find(right)});
+      EXPECT_TRUE(merges.add(pairs.back()[0], pairs.back()[1], vocabulary.find(whole)));
+    }
+    cuts = CutTable::make(vocabulary, merges, pairs, byte_ids, nullptr);
+  }
+
+  std::vector<std::string> names(const std::vector<std::uint32_t>& ids) const {
+    std::vector<std::string> out;
+    for (const std::uint32_t id : ids) out.emplace_back(vocabulary.bytes(id));
+    return out;
+  }
+  std::vector<std::string> cut(std::string_view piece) const {
+    Cutter cutter(*cuts, merges);
+    const std::size_t number = cutter.add(piece);
+    cutter.run();
+    const auto ids = cutter.ids(number);
+    return names({ids.begin(), ids.end()});
+  }
+  std::vector<std::string> merged(std::string_view piece) const {
+    std::vector<std::uint32_t> ids;
+    Merger(merges, byte_ids).merge(piece, ids);
+    return names(ids);
+  }
+};
+
+// ---- what merging leaves -----------------------------------------------------------------------
+
+struct Row {
+  const char* name;
+  Merges merges;
+  const char* piece;
+  std::vector<std::string> expected;
+};
+
+const Row kRows[] = {
+    {"nothing joins", {}, "abc", {"a", "b", "c"}},
+    {"the longest is not what is left", {{"b", "c"}, {"a", "b"}}, "abc", {"a", "bc"}},
+    {"of one rank the leftmost", {{"a", "a"}}, "aaa", {"aa", "a"}},
+    {"of one rank the leftmost, thrice", {{"a", "a"}, {"aa", "a"}}, "aaaa", {"aa", "aa"}},
+    {"pairs first, then what is over", {{"a", "a"}, {"aa", "a"}}, "aaaaa", {"aa", "aaa"}},
+    {"a token that is never left", {{"b", "c"}, {"a", "b"}, {"ab", "c"}}, "abc", {"a", "bc"}},
+    {"a token by its second merge",
+     {{"b", "c"}, {"a", "b"}, {"ab", "c"}, {"a", "bc"}},
+     "abcd",
+     {"abc", "d"}},
+    {"a border far to the left moves",
+     {{"b", "c"}, {"d", "e"}, {"a", "b"}, {"c", "d"}, {"bc", "de"}, {"e", "f"}},
+     "abcdef",
+     {"a", "bcde", "f"}},
+    {"back over several tokens",
+     {{"c", "d"}, {"b", "cd"}, {"a", "b"}, {"ab", "c"}, {"e", "f"}, {"d", "e"}},
+     "abcdef",
+     {"a", "bcd", "ef"}},
+};
+
+TEST(Cutter, LeavesWhatMergingLeaves) {
+  for (const Row& row : kRows) {
+    const Made made(row.merges);
+    ASSERT_TRUE(made.cuts) << row.name;
+    EXPECT_EQ(made.merged(row.piece), row.expected) << row.name;
+    EXPECT_EQ(made.cut(row.piece), row.expected) << row.name;
+  }
+}
+
+// Merges of up to four letters by chance, in order or nearly so; several make one token.
+Merges by_chance(std::mt19937& chance, bool in_order) {
+  std::vector<std::string> tokens;
+  const std::size_t letters = 1 + chance() % 4;
+  for (std::size_t i = 0; i < letters; ++i) tokens.emplace_back(1, static_cast<char>('a' + i));
+  Merges merges;
+  for (std::size_t i = 0; i < 60; ++i) {
+    const std::string left = tokens[chance() % tokens.size()];
+    const std::string right = tokens[chance() % tokens.size()];
+    const std::string whole = left + right;
+    const auto makes = [&whole](const auto& merge) {
+      return merge.first == whole || merge.second == whole;
+    };
+    if (whole.size() > 9 ||
+        std::find(merges.begin(), merges.end(), std::pair{left, right}) != merges.end()) {
+      continue;
+    }
+    if (in_order && std::any_of(merges.begin(), merges.end(), makes)) continue;
+    merges.emplace_back(left, right);
+    if (std::find(tokens.begin(), tokens.end(), whole) == tokens.end()) tokens.push_back(whole);
+  }
+  return merges;
+}
+
+TEST(Cutter, LeavesWhatMergingLeavesByChance) {
+  std::mt19937 chance(11);
+  std::size_t cut = 0;
+  for (std::size_t round = 0; round < 600; ++round) {
+    const Made made(by_chance(chance, round % 4 != 0));
+    if (!made.cuts) continue;
+    ++cut;
+    for (std::size_t i = 0; i < 40; ++i) {
+      std::string piece;
+      for (std::size_t size = 1 + chance() % 40; size > 0; --size) {
+        piece += static_cast<char>('a' + chance() % 4);
+      }
+      ASSERT_EQ(made.cut(piece), made.merged(piece)) << round << " " << piece;
+    }
+  }
+  EXPECT_GE(cut, 450U);
+}
+
+TEST(Cutter, LeavesWhatMergingLeavesWithTrainedVocabularies) {
+  std::mt19937 chance(5);
+  for (const char* name : {"qwen2", "llama3", "o200k", "deepseek_v3", "normalized"}) {
+    std::ifstream file(std::string(MUSTER_SOURCE_DIR) + "/testdata/tokenizers/" + name + ".json");
+    const auto model =
+        read_tokenizer_json(std::string((std::istreambuf_iterator<char>(file)), {}), nullptr);
+    ASSERT_TRUE(model) << name;
+    ASSERT_TRUE((*model)->cuts) << name;
+    const Vocabulary& vocabulary = (*model)->vocabulary;
+    Cutter cutter(*(*model)->cuts, (*model)->merges);
+    Merger merger((*model)->merges, (*model)->byte_ids);
+    for (std::size_t round = 0; round < 40; ++round) {
+      std::vector<std::string> pieces;
+      while (pieces.size() < 100) {
+        // Parts of tokens, so that merges lie across the borders between them.
+        std::string piece = "x";
+        for (std::size_t parts = 1 + chance() % 6; parts > 0; --parts) {
+          const auto id = static_cast<std::uint32_t>(chance() % vocabulary.ids());
+          if (vocabulary.has(id)) piece += vocabulary.bytes(id).substr(0, 1 + chance() % 8);
+        }
+        pieces.push_back(piece.substr(chance() % 2));
+        if (pieces.back().empty()) pieces.pop_back();
+      }
+      cutter.clear();
+      for (const std::string& piece : pieces) cutter.add(piece);
+      cutter.run();
+      for (std::size_t i = 0; i < pieces.size(); ++i) {
+        std::vector<std::uint32_t> merged;
+        merger.merge(pieces[i], merged);
+        const auto cut = cutter.ids(i);
+        ASSERT_EQ(std::vector(cut.begin(), cut.end()), merged) << name << " " << pieces[i];
+      }
+    }
+  }
+}
+
+// ---- which vocabularies have a table -----------------------------------------------------------
+
+TEST(CutTable, IsOnlyForMergesInOrder) {
+  EXPECT_TRUE(Made({{"a", "b"}, {"ab", "c"}}).cuts);
+  EXPECT_TRUE(Made({{"b", "c"}, {"a", "b"}, {"ab", "c"}, {"a", "bc"}, {"abc", "d"}}).cuts);
+  // "ab" has another merge behind one that takes it.
+  EXPECT_FALSE(Made({{"a", "b"}, {"b", "c"}, {"ab", "c"}, {"abc", "d"}, {"a", "bc"}}).cuts);
+}
+
+TEST(CutTable, KnowsWhatMergingReaches) {
+  const Made made({{"b", "c"}, {"a", "b"}, {"ab", "c"}});
+  ASSERT_TRUE(made.cuts);
+  EXPECT_EQ(made.cuts->reachable(), 258U);  // not "abc"
+}
+
+TEST(CutTable, IsOnlyForTokensOfFewMerges) {
+  // Each token is the one before and one byte more: 0x00 0x01 0x02 ...
+  const auto chain = [](std::size_t merges) {
+    Merges list;
+    std::string token(1, '\0');
+    for (std::size_t i = 1; i <= merges; ++i) {
+      list.emplace_back(token, std::string(1, static_cast<char>(i)));
+      token += static_cast<char>(i);
+    }
+    return list;
+  };
+  EXPECT_TRUE(Made(chain(CutTable::kDeepest)).cuts);
+  EXPECT_FALSE(Made(chain(CutTable::kDeepest + 1)).cuts);
+}
+
+// ---- the longest token -------------------------------------------------------------------------
+
+TEST(TokenTrie, FindsTheLongest) {
+  std::mt19937 chance(3);
+  for (std::size_t round = 0; round < 40; ++round) {
+    Vocabulary vocabulary(4096, 4096);
+    std::vector<TokenTrie::Entry> entries;
+    std::uint32_t next = 0;
+    for (std::size_t i = 0; i < 256 + round * 20; ++i) {
+      std::string bytes(1, static_cast<char>(i));
+      if (i >= 256) {
+        bytes.clear();
+        for (std::size_t size = 2 + chance() % 9; size > 0; --size) {
+          bytes += static_cast<char>(chance() % (round % 2 == 0 ? 3 : 256));
+        }
+      }
+      if (vocabulary.find(bytes) != Vocabulary::kNone) continue;
+      ASSERT_TRUE(vocabulary.add(next++, bytes));
+    }
+    for (std::uint32_t id = 0; id < next; ++id) entries.push_back({vocabulary.bytes(id), id});
+    const auto trie = TokenTrie::make(entries, nullptr);
+    ASSERT_TRUE(trie);
+    for (std::size_t i = 0; i < 2000; ++i) {
+      std::string text(vocabulary.bytes(static_cast<std::uint32_t>(chance() % next)));
+      text += static_cast<char>(chance() % 3);
+      if (i % 2 == 0) text[chance() % text.size()] = static_cast<char>(chance());
+      std::size_t size = text.size();
+      while (vocabulary.find(text.substr(0, size)) == Vocabulary::kNone) --size;
+      ASSERT_EQ(vocabulary.bytes(trie->longest(text)), text.substr(0, size));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace muster::tokens
