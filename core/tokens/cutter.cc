@@ -62,34 +62,40 @@ bool Cutter::step(Lane& lane) {
   return false;
 }
 
+// The token is the longest that comes into question.
 void Cutter::begin_judging(Lane& lane) {
   table_.prefetch(lane.token);
-  if (lane.count == 0) return;
-  lane.border = {ids_[lane.begin + lane.count - 1], lane.token, MergeTable::kNone};
-  const std::uint64_t pair = both(lane.border.left, lane.border.right);
-  if ((known(pair) & ~(kStay | kJoin)) != pair) {
-    merges_.prefetch(lane.border.left, lane.border.right);
+  lane.known = lane.count == 0;
+  if (lane.known) return;
+  lane.first = lane.token;
+  const Known& before = known(last_of(lane), lane.token);
+  if (before.left == last_of(lane) && before.first == lane.token) {
+    lane.known = true;
+    lane.token = before.token;
+    return;
   }
+  lane.border = {last_of(lane), lane.token, MergeTable::kNone};
+  merges_.prefetch(lane.border.left, lane.border.right);
 }
 
 // One look back in time at the border before the token.
 Cutter::Verdict Cutter::judge(Lane& lane) {
-  if (lane.count == 0) return take(lane);
-  const bool first = lane.border.limit == MergeTable::kNone;
-  const std::uint64_t pair = both(ids_[lane.begin + lane.count - 1], lane.token);
-  if (first) {
-    const std::uint64_t before = known(pair);
-    if (before == (pair | kStay)) return take(lane);
-    if (before == (pair | kJoin)) return refuse(lane);
-  }
+  if (lane.known) return lane.token == kNone ? go_back(lane) : take(lane);
   if (merges_.rank(lane.border.left, lane.border.right) < lane.border.limit) {
-    known(pair) = pair | kJoin;
-    return refuse(lane);
+    lane.token = table_.shorter(lane.token);
+    if (lane.token == kNone) {
+      remember(lane, kNone);
+      return go_back(lane);
+    }
+    lane.border = {last_of(lane), lane.token, MergeTable::kNone};
+    table_.prefetch(lane.token);
+    merges_.prefetch(lane.border.left, lane.border.right);
+    return Verdict::open;
   }
   const auto last = static_cast<unsigned char>(lane.rest.data()[-1]);
   const auto next = static_cast<unsigned char>(lane.rest.front());
   if (!table_.back(lane.border) || lane.border.limit <= table_.lowest(last, next)) {
-    known(pair) = pair | kStay;
+    remember(lane, lane.token);
     return take(lane);
   }
   merges_.prefetch(lane.border.left, lane.border.right);
@@ -99,7 +105,12 @@ Cutter::Verdict Cutter::judge(Lane& lane) {
 Cutter::Verdict Cutter::take(Lane& lane) {
   const std::size_t size = table_.bytes(lane.token);
   const std::size_t end = lane.size - lane.rest.size() + size;
-  if ((closed_word(lane, end) >> end % 64 & 1) != 0) return refuse(lane);
+  if ((closed_word(lane, end) >> end % 64 & 1) != 0) {
+    lane.token = table_.shorter(lane.token);
+    if (lane.token == kNone) return go_back(lane);
+    begin_judging(lane);
+    return Verdict::open;
+  }
   ids_[lane.begin + lane.count++] = lane.token;
   lane.rest.remove_prefix(size);
   if (lane.rest.empty()) return Verdict::done;
@@ -107,17 +118,17 @@ Cutter::Verdict Cutter::take(Lane& lane) {
   return Verdict::taken;
 }
 
-// A shorter token, or where there is none the one before it, shorter.
-Cutter::Verdict Cutter::refuse(Lane& lane) {
-  for (lane.token = table_.shorter(lane.token); lane.token == CutTable::kNone;
-       lane.token = table_.shorter(lane.token)) {
+// Nothing behind the last token is left: shorter ones in its place.
+Cutter::Verdict Cutter::go_back(Lane& lane) {
+  do {
     MUSTER_CHECK(lane.count > 0, "each piece has its tokens");
     const std::size_t at = lane.size - lane.rest.size();
     closed_word(lane, at) |= std::uint64_t{1} << at % 64;
-    lane.token = ids_[lane.begin + --lane.count];
-    const std::size_t back = table_.bytes(lane.token);
+    const std::uint32_t token = ids_[lane.begin + --lane.count];
+    const std::size_t back = table_.bytes(token);
     lane.rest = {lane.rest.data() - back, lane.rest.size() + back};
-  }
+    lane.token = table_.shorter(token);
+  } while (lane.token == kNone);
   begin_judging(lane);
   return Verdict::open;
 }

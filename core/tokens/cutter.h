@@ -38,17 +38,18 @@ class Cutter {
   }
 
  private:
-  // One piece. The longest token behind those that are taken is looked for, then it or a shorter
-  // one is judged: whether it stays apart from the one before.
+  // One piece. It is walked down the trie for the longest token behind those that are taken, then
+  // that one and the shorter ones are judged: whether they stay apart from the one before.
   struct Lane {
     std::string_view rest;  // of the piece, behind the tokens that are taken
     TokenTrie::Walk walk;
     CutTable::Border border;
-    std::uint32_t token = 0;
-    std::uint32_t count = 0;  // ids that are taken
-    std::size_t begin;        // of its ids, and of its bits
-    std::size_t closed;
-    std::size_t size;  // bytes of the piece
+    std::uint32_t token = 0;    // that is judged
+    std::uint32_t first = 0;    // of those that are
+    bool known = false;         // the token is the one to take; kNone: none of them
+    std::size_t count = 0;      // ids that are taken
+    std::size_t begin, closed;  // of its ids, and of its bits
+    std::size_t size;           // bytes of the piece
   };
   enum class Verdict : std::uint8_t { open, taken, done };
 
@@ -56,20 +57,25 @@ class Cutter {
   void begin_judging(Lane& lane);
   Verdict judge(Lane& lane);
   Verdict take(Lane& lane);
-  Verdict refuse(Lane& lane);
+  Verdict go_back(Lane& lane);
+  std::uint32_t last_of(const Lane& lane) const { return ids_[lane.begin + lane.count - 1]; }
   std::uint64_t& closed_word(const Lane& lane, std::size_t at) {
     return closed_[lane.closed + at / 64];
   }
 
-  // What was found of two tokens before: both, and in the lowest bits kStay or kJoin. Nothing
-  // grows.
-  static constexpr std::uint64_t kStay = 1, kJoin = 2;
-  static constexpr unsigned kKnownBits = 15;
-  static std::uint64_t both(std::uint32_t left, std::uint32_t right) {
-    return static_cast<std::uint64_t>(left) << 32 | static_cast<std::uint64_t>(right) << 2;
-  }
-  std::uint64_t& known(std::uint64_t both) {
+  // Of a token, and the longest one behind it that comes into question: which one is taken. Nothing
+  // grows: a newcomer takes the place of an older one.
+  struct Known {
+    std::uint32_t left = kNone, first = 0, token = 0;
+  };
+  static constexpr std::uint32_t kNone = CutTable::kNone;
+  static constexpr unsigned kKnownBits = 14;
+  Known& known(std::uint32_t left, std::uint32_t first) {
+    const std::uint64_t both = static_cast<std::uint64_t>(left) << 32 | first;
     return known_[both * 0x9E3779B97F4A7C15u >> (64 - kKnownBits)];
+  }
+  void remember(const Lane& lane, std::uint32_t token) {
+    known(last_of(lane), lane.first) = {last_of(lane), lane.first, token};
   }
 
   const CutTable& table_;
@@ -78,7 +84,7 @@ class Cutter {
   std::vector<std::uint32_t> walking_, judging_;  // numbers of lanes
   std::vector<std::uint32_t> ids_;
   std::size_t used_ = 0;  // of ids_
-  std::vector<std::uint64_t> known_ = std::vector<std::uint64_t>(1u << kKnownBits);
+  std::vector<Known> known_ = std::vector<Known>(1u << kKnownBits);
   std::vector<std::uint64_t> closed_;  // a bit for each place that is no border
 };
 

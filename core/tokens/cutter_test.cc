@@ -135,12 +135,18 @@ TEST(Cutter, LeavesWhatMergingLeavesByChance) {
     const Made made(by_chance(chance, round % 4 != 0));
     if (!made.cuts) continue;
     ++cut;
-    for (std::size_t i = 0; i < 40; ++i) {
-      std::string piece;
+    Cutter cutter(*made.cuts, made.merges);
+    std::vector<std::string> pieces(20);
+    for (std::string& piece : pieces) {
       for (std::size_t size = 1 + chance() % 40; size > 0; --size) {
         piece += static_cast<char>('a' + chance() % 4);
       }
-      ASSERT_EQ(made.cut(piece), made.merged(piece)) << round << " " << piece;
+      cutter.add(piece);
+    }
+    cutter.run();
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      const auto ids = cutter.ids(i);
+      ASSERT_EQ(made.names({ids.begin(), ids.end()}), made.merged(pieces[i])) << pieces[i];
     }
   }
   EXPECT_GE(cut, 450U);
