@@ -90,12 +90,30 @@ Result<std::vector<std::string>> first_errors(PackFiles& files) {
   return lines;
 }
 
+std::string folder_of(const std::string& path) {
+  return path.substr(0, path.rfind('/') + 1);
+}
+
+// Packs, and what a build that was broken off left, among files of folders that were given whole.
+Status pass_over_builds(std::vector<std::string>& inputs) {
+  const std::set<std::string> names(inputs.begin(), inputs.end());
+  for (const std::string& path : inputs) {
+    const std::string folder = folder_of(path);
+    if (path != folder + std::string(blocks::kBlocksName)) continue;
+    if (!names.contains(folder + std::string(blocks::kManifestName))) continue;
+    return make_error(Errc::invalid_input,
+                      folder + " is a pack itself: name the texts that are to be packed");
+  }
+  std::erase_if(inputs, [&names](const std::string& path) {
+    const std::string folder = folder_of(path);
+    return folder.ends_with(".part/") && names.contains(folder + std::string(kJournalName));
+  });
+  return {};
+}
+
 // What Hugging Face's datasets keep beside their tables, in folders that were given whole.
 void pass_over_descriptions(std::vector<std::string>& inputs) {
   std::set<std::string> folders;  // that hold tables
-  const auto folder_of = [](const std::string& path) {
-    return path.substr(0, path.rfind('/') + 1);
-  };
   for (const std::string& path : inputs) {
     if (path.ends_with(".arrow")) folders.insert(folder_of(path));
   }
@@ -167,6 +185,7 @@ class Build {
   std::vector<PackCount> counts_;  // of each input
   std::vector<PackReader::Input> ended_;
   std::string chain_;
+  std::string first_loss_;  // that this process met
   std::uint64_t chunks_ = 0, bytes_since_mark_ = 0;
   std::uint64_t eos_added_ = 0, document_tokens_ = 0;
   PackProgress progress_;
@@ -189,6 +208,7 @@ Status Build::find_inputs() {
       return make_error(Errc::exhausted, walk.blind[0].source + ": " + walk.blind[0].reason);
     }
   }
+  if (Status passed = pass_over_builds(inputs_); !passed) return passed;
   pass_over_descriptions(inputs_);
   if (inputs_.empty()) return make_error(Errc::not_found, "the folders hold no file");
   for (const std::string& path : inputs_) {
@@ -296,6 +316,11 @@ Status Build::list_faults(const std::vector<PackFault>& faults) {
     const bool each =
         records::loses_record(fault.fault) || fault.fault == records::Fault::empty_text;
     if (each || first) lines += error_line(inputs_[fault.input], fault);
+    if (each && first_loss_.empty()) {
+      first_loss_ = fmt::format("{}:{}: {}{}{}", inputs_[fault.input], fault.line,
+                                records::fault_words(fault.fault), fault.detail.empty() ? "" : ": ",
+                                fault.detail);
+    }
   }
   return out_->error_lines(lines);
 }
@@ -476,7 +501,9 @@ Result<PackResult> Build::run(WorkFolders& folders) {
     if (Status read = read_inputs(); !read) return read.error();
   }
   if (total().documents == 0) {
-    return given_up(make_error(Errc::not_found, "no record became a document"));
+    return given_up(make_error(Errc::not_found,
+                               "no record became a document" +
+                                   (first_loss_.empty() ? "" : "; the first: " + first_loss_)));
   }
   if (two_passes()) {
     if (Status packed = pack_best_fit(); !packed) return packed.error();

@@ -97,7 +97,12 @@ TEST_F(PackBuild, WhatCannotBecomeAPackLeavesNothing) {
       PackRequest wanted = request({in}, "out");
       wanted.mode = mode;
       if (mode == blocks::PackMode::best_fit && in == small) continue;  // one padded block
-      EXPECT_EQ(build(wanted).error().code, Errc::not_found);
+      const Error error = build(wanted).error();
+      EXPECT_EQ(error.code, Errc::not_found);
+      EXPECT_EQ(error.context.find("the first: " + bad + ":1: the field is missing: no \"text\"") !=
+                    std::string::npos,
+                in == bad)
+          << error.context;
       EXPECT_FALSE(folders_.has("out") || folders_.has("out.part"));
     }
   }
@@ -165,6 +170,18 @@ TEST_F(PackBuild, FoldersAreReadByName) {
   ASSERT_TRUE(result) << result.error().context;
   ASSERT_EQ(result->manifest.inputs.size(), 2U);
   EXPECT_TRUE(result->manifest.inputs[0].path.ends_with("/a.jsonl"));
+  // What a build in that folder left is no text, and neither is a pack.
+  for (const char* name : {"journal", "blocks.i32", "spill.docs.u64"}) {
+    write(std::string("in/x.part/") + name, "1");
+  }
+  const auto same = build(request({"in"}, "out2"));
+  ASSERT_TRUE(same) << same.error().context;
+  EXPECT_EQ(same->manifest.inputs, result->manifest.inputs);
+  for (const char* name : {"blocks.i32", "manifest.json"}) write(std::string("in/p/") + name, "1");
+  const auto pack = build(request({"in"}, "out3"));
+  ASSERT_FALSE(pack);
+  EXPECT_NE(pack.error().context.find("in/p/ is a pack itself"), std::string::npos)
+      << pack.error().context;
 }
 
 TEST_F(PackBuild, StoppedItGoesOnWithTheSameRequestAlone) {

@@ -264,6 +264,11 @@ Result<PackFormat> pack_format(std::string_view head) {
   }
   if (head.starts_with(kMark)) head.remove_prefix(kMark.size());
   const std::string_view text = trim(head);
+  const std::size_t newline = text.find('\n');
+  if (newline != std::string_view::npos && trim(text.substr(0, newline)) == "{") {
+    return make_error(Errc::unsupported,
+                      "this is JSON over several lines; jq -c . makes a line of each record");
+  }
   if (text.starts_with('{')) return PackFormat::json_lines;
   if (text.starts_with('[') && trim(text.substr(1)).starts_with('{')) {
     return make_error(Errc::unsupported,

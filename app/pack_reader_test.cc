@@ -83,7 +83,7 @@ TEST(PackFormat, StrangersAreRefusedWithTheWayOut) {
             "7zXZ",
             "xzcat"},
         Row{"\x93NUMPY", "numpy"}, Row{"\xFF\xFE{\0", "iconv"}, Row{"\xFE\xFF\0{", "iconv"},
-        Row{"[\n {\"text\":1}]", "jq -c"}}) {
+        Row{"[\n {\"text\":1}]", "jq -c"}, Row{"{\n \"text\":1}", "jq -c ."}}) {
     const auto format = pack_format(row.head);
     ASSERT_FALSE(format) << row.word;
     EXPECT_NE(format.error().context.find(row.word), std::string::npos) << format.error().context;

@@ -96,6 +96,10 @@ Result<LoadedVocabulary> load_pack_vocabulary(const VocabularyChoice& choice, Fi
   const auto info = files.stat(path);
   if (!info) return within("--tokenizer", info.error());
   if (info->type == FileInfo::Type::folder) path += "/tokenizer.json";
+  // A pipe might never say anything, and a signal that stops a build does not stop this.
+  if (const auto file = files.stat(path); file && file->type != FileInfo::Type::file) {
+    return make_error(Errc::invalid_input, "--tokenizer " + path + ": not a regular file");
+  }
   const auto bytes = read_whole(files, path, limits::kTokenizerBytes);
   if (!bytes) return within("--tokenizer", bytes.error());
   auto read = Tokenizer::from_json(*bytes);

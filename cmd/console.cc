@@ -67,4 +67,10 @@ ExitStatus Console::fail(const Error& error) {
   return exit_status_of(error);
 }
 
+ExitStatus Console::fail_to_write(const Error& error) {
+  const ExitStatus status = fail(error);
+  if (error.code == Errc::exhausted) return ExitStatus::storage;
+  return error.code == Errc::invalid_input ? ExitStatus::usage : status;
+}
+
 }  // namespace muster

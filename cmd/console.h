@@ -32,6 +32,9 @@ class Console {
   void complain(std::string_view text);
   // An error that ended the verb: complained about, and its exit status.
   ExitStatus fail(const Error& error);
+  // The same for one that was met while writing: a full disk is ExitStatus::storage, and a name
+  // that is taken a mistake of usage.
+  ExitStatus fail_to_write(const Error& error);
 
  private:
   bool json_;

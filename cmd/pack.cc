@@ -26,7 +26,8 @@ class PackVerb final : public Verb {
  public:
   std::string_view name() const override { return "pack"; }
   std::string_view summary() const override {
-    return "data of a run: will every rank make the same number of steps, and any?";
+    return "texts to blocks of tokens; of plans and files: do all ranks make the same steps, and "
+           "any?";
   }
   void declare(VerbOptions& options) override {
     options.positionals("FILE", &paths_,

@@ -46,11 +46,24 @@ void PackBuildCommand::declare(VerbOptions& options) {
 }
 
 std::string_view PackBuildCommand::examples() {
-  return "  muster pack data.jsonl --out packed --tokenizer qwen3/tokenizer.json\n"
+  return "  muster pack data.jsonl --out packed --tokenizer qwen3     then prove it, texts and "
+         "all:\n"
+         "  muster pack verify packed --tokenizer qwen3 --global-batch 128\n"
          "  muster pack a.jsonl.gz b.jsonl.zst more/ --out packed --tokenizer qwen3\n"
          "  muster pack chats.jsonl --out sft --tokenizer qwen3 --packing bfd --global-batch 128\n"
          "  muster pack book.txt --split '\\n\\n' --out book --tokenizer qwen3 --block 4096\n"
-         "  zcat *.gz | muster pack - --out packed --tokenizer qwen3\n";
+         "  zcat *.gz | muster pack - --out packed --tokenizer qwen3\n"
+         "\n"
+         "qwen3 is a folder with tokenizer.json, as models of Hugging Face bring it. A record is "
+         "a\n"
+         "line {\"text\": \"...\"} or {\"messages\": [...]}; tokens are put back to back and cut "
+         "into\n"
+         "blocks of 2048. The answer tells which records are no document (each one in\n"
+         "DIR/errors.jsonl), what is left out, and how many steps every rank makes: as many as\n"
+         "there are whole global batches of blocks. Ctrl-C or a crash leaves DIR.part: the same\n"
+         "command with --resume goes on. Exit status: 0 packed, 1 packed but records are lost, 64\n"
+         "usage, 65 no input, or nothing in it to pack, 74 the disk is full, 130 interrupted.\n"
+         "\n";
 }
 
 Status PackBuildCommand::understand() {
@@ -58,6 +71,9 @@ Status PackBuildCommand::understand() {
     return Status(make_error(Errc::invalid_input, std::move(text)));
   };
   request_.out = folder_name(std::move(request_.out));
+  if (request_.out.empty() || request_.out == "-") {
+    return refuse("where to? --out DIR names the new folder");
+  }
   if (choice_.tokenizer.empty()) return refuse("with which --tokenizer? Give a tokenizer.json");
   if (block_ < 8 || block_ > std::int64_t{limits::kPackBlockTokens} || block_ % 8 != 0) {
     return refuse(fmt::format("--block is a multiple of 8 up to {}", limits::kPackBlockTokens));
@@ -94,14 +110,10 @@ ExitStatus PackBuildCommand::run(std::vector<std::string> paths, Console& consol
   }
   request_.paths = std::move(paths);
   tell_of_terminal(request_.paths, console);
-  const StopOnSignal signals;
-  const auto fail = [&console](const Error& error) {
-    if (error.code != Errc::invalid_input) return console.fail(error);
-    console.complain(error.context);  // what was asked for cannot be
-    return ExitStatus::usage;
-  };
   const auto loaded = load_pack_vocabulary(choice_, real_files());
-  if (!loaded) return fail(loaded.error());
+  if (!loaded && loaded.error().code == Errc::exhausted) return console.fail(loaded.error());
+  if (!loaded) return console.fail_to_write(loaded.error());
+  const StopOnSignal signals;
   PackProgressLine line;
   const auto result = build_pack(
       request_, loaded->vocabulary, real_files(), real_work_folders(),
@@ -112,7 +124,7 @@ ExitStatus PackBuildCommand::run(std::vector<std::string> paths, Console& consol
                                  request_.out));
     return ExitStatus::interrupted;
   }
-  if (!result) return fail(result.error());
+  if (!result) return console.fail_to_write(result.error());
   console.print(console.json()
                     ? blocks::encode_manifest(result->manifest) + "\n"
                     : pack_screen(*result, request_.out, choice_.tokenizer, loaded->eos_text));

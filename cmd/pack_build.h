@@ -17,7 +17,7 @@ class PackBuildCommand {
   void declare(VerbOptions& options);
   // Examples, a line each, and what there is to know.
   static std::string_view examples();
-  bool asked() const { return !request_.out.empty(); }
+  bool asked() const { return !request_.out.empty() || !choice_.tokenizer.empty(); }
   ExitStatus run(std::vector<std::string> paths, Console& console);
 
  private:

@@ -26,8 +26,8 @@ constexpr std::string_view kEpilog =
     "\n"
     "Nothing is overwritten; what is written appears whole or not at all.\n"
     "\n"
-    "Exit status: 0 written, 64 usage, 65 no such input, or a damaged one,\n"
-    "130 interrupted.";
+    "Exit status: 0 written, 64 usage, 65 no such input, or a damaged one, 74 the disk is full,\n"
+    "77 not permitted, 130 interrupted.";
 
 constexpr std::string_view kForms[] = {"pack", "ranks", "megatron", "numpy"};
 
@@ -91,11 +91,7 @@ class PackConvertVerb final : public Verb {
       console.complain(converted.error().context);
       return ExitStatus::interrupted;
     }
-    if (!converted && converted.error().code == Errc::invalid_input) {
-      console.complain(converted.error().context);
-      return ExitStatus::usage;
-    }
-    if (!converted) return console.fail(converted.error());
+    if (!converted) return console.fail_to_write(converted.error());
     console.print(escape_controls(converted->summary) + "\n");
     return ExitStatus::ok;
   }

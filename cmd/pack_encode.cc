@@ -23,7 +23,7 @@ constexpr std::string_view kEpilog =
     "lost are named on standard error.\n"
     "\n"
     "Exit status: 0 every record was encoded, 1 some were lost, 64 usage, 65 no input or a\n"
-    "tokenizer that is not done here, 74 the files could not be written.";
+    "tokenizer that is not done here, 74 the disk is full.";
 
 class PackEncodeVerb final : public Verb {
  public:
@@ -52,7 +52,8 @@ class PackEncodeVerb final : public Verb {
                            ? encode_records(request_, {printer(console), complain}, real_files())
                            : encode_into(request_, out_, complain, real_files());
     if (console.reader_left()) return ExitStatus::ok;
-    if (!total) return console.fail(total.error());
+    if (!total && out_.empty()) return console.fail(total.error());
+    if (!total) return console.fail_to_write(total.error());
     if (!out_.empty() && !console.json()) {
       console.print(fmt::format("{} records, {} ids: {}\n", total->records, total->ids, out_));
     }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <vector>
 
 #include "base/text.h"
@@ -70,6 +71,22 @@ std::string faults_text(const PackResult& result, const std::string& out) {
     text += fmt::format("             {}\n", escape_controls(line, 160));
   }
   return text + fmt::format("             all of them: {}/errors.jsonl\n", escape_controls(out));
+}
+
+// Somebody may want a file twice; who named a folder and a file of it does not.
+std::string repeats_text(const blocks::PackManifest& manifest) {
+  std::map<std::string, const blocks::PackInput*> first;
+  std::string text;
+  std::size_t repeats = 0;
+  for (const blocks::PackInput& input : manifest.inputs) {
+    if (input.bytes == 0 || input.hash.empty()) continue;
+    const auto [known, fresh] = first.emplace(input.hash, &input);
+    if (fresh || repeats++ > 0) continue;
+    text = fmt::format("  TWICE      {} holds what {} holds: its documents are in the pack again",
+                       escape_controls(input.path, 60), escape_controls(known->second->path, 60));
+  }
+  if (repeats > 1) text += fmt::format("; so are those of {} more", grouped(repeats - 1));
+  return text.empty() ? "" : text + "\n";
 }
 
 }  // namespace
@@ -164,7 +181,7 @@ std::string pack_screen(const PackResult& result, const std::string& out,
     for (const std::uint64_t batch : kUsualBatches)
       text += steps_line(m.blocks, batch, m.remainder);
   }
-  return text + faults_text(result, out) +
+  return text + repeats_text(m) + faults_text(result, out) +
          fmt::format("next  muster pack verify {} --tokenizer {}\n", escape_controls(out),
                      escape_controls(tokenizer));
 }

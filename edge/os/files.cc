@@ -273,6 +273,7 @@ Error errno_error(std::string_view while_doing, int error_number) {
       break;
     case EACCES:
     case EPERM:
+    case EROFS:
       code = Errc::permission;
       break;
     case EISDIR:
