@@ -10,6 +10,7 @@
 #include "base/time.h"
 #include "train/comm/call_signature.h"
 #include "train/comm/communicator.h"
+#include "train/comm/join.h"
 
 namespace muster::train {
 
@@ -62,5 +63,9 @@ class Exchange {
  private:
   std::vector<std::byte> rounds_;  // of all_reduce
 };
+
+// All ranks over TCP, as join_network().
+Result<std::unique_ptr<Exchange>> exchange_over_network(const JoinRequest& request,
+                                                        Duration patience);
 
 }  // namespace muster::train
