@@ -1,7 +1,7 @@
 // Training of the small model of train_math_bench by ranks that are processes of this machine, each
 // on a core of its own, over shared memory. `train_engine_bench [rounds [steps]]`: for each kind of
 // training one and two ranks by turns, medians; then the memory of 1, 2 and 4 ranks.
-// `train_engine_bench f32|bf16 RANKS [steps]`: one row alone, for bench/train_fsdp2.py.
+// `train_engine_bench f32|bf16 RANKS [steps]`: one row alone, for bench/train_engine_fsdp2.py.
 //
 // Weak scaling: tokens a second of two ranks by twice those of one, with the same batch for each
 // rank. Where other work is on the machine the second figure counts: tokens for each second that
