@@ -26,13 +26,13 @@ class Exchange {
   virtual std::span<const int> ranks() const = 0;
   virtual std::size_t place() const = 0;
 
-  // Waits for all, until `until`: `all` is what each member calls, in order. What follows belongs to
-  // this call and keeps to its deadline.
+  // Waits for all, until `until`: `all` is what each member calls, in order. What follows belongs
+  // to this call and keeps to its deadline.
   virtual bool meet(const CallSignature& own, std::optional<MonoTime> until,
                     std::span<CallSignature> all) = 0;
 
-  // After members have met with different calls that nobody compares: waits until the failure or the
-  // deadline of the call. Returns false.
+  // After members have met with different calls that nobody compares: waits until the failure or
+  // the deadline of the call. Returns false.
   virtual bool stall() = 0;
 
   // full: `bytes` of each member. shard may stand at its own place in full.

@@ -141,8 +141,8 @@ std::vector<std::unique_ptr<Communicator>> join_threads(int world,
   for (int rank = 0; rank < world; ++rank) {
     auto hold = std::make_shared<ShmHold>(memory, rank, world);
     const std::size_t own = options.size() == 1 ? 0 : static_cast<std::size_t>(rank);
-    out.push_back(communicator(
-        std::make_unique<ShmExchange>(std::move(hold), 0, all_ranks(world)), options[own]));
+    out.push_back(communicator(std::make_unique<ShmExchange>(std::move(hold), 0, all_ranks(world)),
+                               options[own]));
   }
   return out;
 }

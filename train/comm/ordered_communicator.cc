@@ -169,25 +169,26 @@ std::uint64_t OrderedCommunicator::from_others(std::uint64_t bytes) const {
 
 Ticket OrderedCommunicator::all_gather(const std::byte* shard, std::byte* full, std::size_t bytes,
                                        Tag tag) {
-  return start({.bytes = bytes, .op = CollectiveOp::all_gather}, tag, [=, this](Exchange& exchange) {
-    if (!exchange.gather(shard, full, bytes)) return false;
-    const std::lock_guard lock(mutex_);
-    cost_.bytes_in += from_others(bytes);
-    return true;
-  });
+  return start({.bytes = bytes, .op = CollectiveOp::all_gather}, tag,
+               [=, this](Exchange& exchange) {
+                 if (!exchange.gather(shard, full, bytes)) return false;
+                 const std::lock_guard lock(mutex_);
+                 cost_.bytes_in += from_others(bytes);
+                 return true;
+               });
 }
 
 Ticket OrderedCommunicator::reduce_scatter_add(const std::byte* full, std::byte* sum,
                                                std::size_t elements, Dtype wire, Tag tag) {
   const std::uint64_t bytes = elements * dtype_bytes(wire);
-  return start({.bytes = bytes, .op = CollectiveOp::reduce_scatter, .dtype = wire,
-                .fold = Fold::sum},
-               tag, [=, this](Exchange& exchange) {
-                 if (!exchange.reduce(full, sum, elements, wire)) return false;
-                 const std::lock_guard lock(mutex_);
-                 cost_.bytes_in += from_others(bytes);
-                 return true;
-               });
+  return start(
+      {.bytes = bytes, .op = CollectiveOp::reduce_scatter, .dtype = wire, .fold = Fold::sum}, tag,
+      [=, this](Exchange& exchange) {
+        if (!exchange.reduce(full, sum, elements, wire)) return false;
+        const std::lock_guard lock(mutex_);
+        cost_.bytes_in += from_others(bytes);
+        return true;
+      });
 }
 
 Ticket OrderedCommunicator::all_reduce(std::byte* data, std::size_t elements, Dtype dtype,
@@ -207,11 +208,11 @@ template <typename T>
 Result<std::vector<T>> OrderedCommunicator::gather_values(T value, Fold fold, Dtype dtype,
                                                           Tag tag) {
   std::vector<T> all(exchange_->ranks().size());
-  const Status done = wait(start(
-      {.bytes = sizeof(T), .op = CollectiveOp::all_reduce, .dtype = dtype, .fold = fold}, tag,
-      [&](Exchange& exchange) {
-        return exchange.gather(bytes_of(&value), bytes_of(all.data()), sizeof(T));
-      }));
+  const Status done =
+      wait(start({.bytes = sizeof(T), .op = CollectiveOp::all_reduce, .dtype = dtype, .fold = fold},
+                 tag, [&](Exchange& exchange) {
+                   return exchange.gather(bytes_of(&value), bytes_of(all.data()), sizeof(T));
+                 }));
   if (!done) return done.error();
   return all;
 }
@@ -239,9 +240,9 @@ Result<std::int64_t> OrderedCommunicator::max(std::int64_t value, Tag tag) {
 Result<std::vector<std::string>> OrderedCommunicator::gather_texts(std::string_view text, Tag tag) {
   MUSTER_CHECK(text.size() <= kTextBytes, "texts are short");
   std::vector<std::string> all;
-  const Status done =
-      wait(start({.op = CollectiveOp::gather_texts}, tag,
-                 [&](Exchange& exchange) { return gather_all_texts(exchange, text, all); }));
+  const Status done = wait(start({.op = CollectiveOp::gather_texts}, tag, [&](Exchange& exchange) {
+    return gather_all_texts(exchange, text, all);
+  }));
   if (!done) return done.error();
   return all;
 }
@@ -253,21 +254,22 @@ Status OrderedCommunicator::barrier(Tag tag) {
 Result<std::unique_ptr<Communicator>> OrderedCommunicator::split(int colour,
                                                                  std::string_view name) {
   Result<std::unique_ptr<Exchange>> part(nullptr);
-  const Status done = wait(start(
-      {.bytes = sizeof colour, .op = CollectiveOp::all_gather}, {Purpose::agreement, 0},
-      [&](Exchange& exchange) {
-        std::vector<int> colours(exchange.ranks().size());
-        if (!exchange.gather(bytes_of(&colour), bytes_of(colours.data()), sizeof colour)) {
-          return false;
-        }
-        std::vector<std::size_t> members;
-        for (std::size_t i = 0; i < colours.size(); ++i) {
-          if (colours[i] == colour) members.push_back(i);
-        }
-        part = exchange.split(members);
-        if (!part) exchange.fail({CollectiveFailure::Kind::aborted, {}, part.error().context});
-        return part.has_value();
-      }));
+  const Status done = wait(
+      start({.bytes = sizeof colour, .op = CollectiveOp::all_gather}, {Purpose::agreement, 0},
+            [&](Exchange& exchange) {
+              std::vector<int> colours(exchange.ranks().size());
+              if (!exchange.gather(bytes_of(&colour), bytes_of(colours.data()), sizeof colour)) {
+                return false;
+              }
+              std::vector<std::size_t> members;
+              for (std::size_t i = 0; i < colours.size(); ++i) {
+                if (colours[i] == colour) members.push_back(i);
+              }
+              part = exchange.split(members);
+              if (!part)
+                exchange.fail({CollectiveFailure::Kind::aborted, {}, part.error().context});
+              return part.has_value();
+            }));
   if (!done) return part ? done.error() : part.error();
   return std::unique_ptr<Communicator>(
       std::make_unique<OrderedCommunicator>(std::move(*part), options_, name));

@@ -61,8 +61,8 @@ class OrderedCommunicator final : public Communicator {
 
   std::unique_ptr<Exchange> exchange_;
   const CommOptions options_;
-  std::uint32_t group_ = 0;               // in the flight record
-  std::vector<std::byte> scratch_;        // of the order thread
+  std::uint32_t group_ = 0;                // in the flight record
+  std::vector<std::byte> scratch_;         // of the order thread
   std::vector<CallSignature> signatures_;  // of the order thread
 
   std::mutex mutex_;

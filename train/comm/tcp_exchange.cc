@@ -172,8 +172,7 @@ void TcpExchange::move_bytes(std::size_t place) {
     }
   }
   while (peer.out_left > 0) {
-    const ssize_t n =
-        send(peer.data.get(), peer.out, peer.out_left, MSG_DONTWAIT | MSG_NOSIGNAL);
+    const ssize_t n = send(peer.data.get(), peer.out, peer.out_left, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (n > 0) {
       peer.out += n;
       peer.out_left -= static_cast<std::size_t>(n);
@@ -224,9 +223,8 @@ bool TcpExchange::wait_for_any() {
 
 bool TcpExchange::exchange() {
   const auto busy = [&] {
-    return std::any_of(peers_.begin(), peers_.end(), [](const Peer& peer) {
-      return peer.in_left > 0 || peer.out_left > 0;
-    });
+    return std::any_of(peers_.begin(), peers_.end(),
+                       [](const Peer& peer) { return peer.in_left > 0 || peer.out_left > 0; });
   };
   if (failure()) return false;
   for (std::size_t i = 0; i < peers_.size(); ++i) move_bytes(i);
@@ -311,8 +309,8 @@ Result<std::unique_ptr<Exchange>> TcpExchange::split(std::span<const std::size_t
     mesh.ranks.push_back(mesh_.ranks[members[i]]);
     mesh.cards.emplace_back(cards.data() + members[i] * kCardBytes);
   }
-  auto part = connect(std::move(mesh), *listener,
-                      until_.value_or(system_clock().mono() + kSplitPatience));
+  auto part =
+      connect(std::move(mesh), *listener, until_.value_or(system_clock().mono() + kSplitPatience));
   if (!part) return part.error();
   return std::unique_ptr<Exchange>(std::move(*part));
 }

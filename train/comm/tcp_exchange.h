@@ -46,7 +46,7 @@ class TcpExchange final : public Exchange {
   // Another member, or this one without connections; by place.
   struct Peer {
     Descriptor data, news;
-    std::string unread;  // of its news
+    std::string unread;               // of its news
     bool left = false, deaf = false;  // it said so; nothing more comes
     // Of the exchange under way.
     const std::byte* out = nullptr;
@@ -67,7 +67,7 @@ class TcpExchange final : public Exchange {
   void adopt(CollectiveFailure failure) const;
 
   const Mesh mesh_;
-  Descriptor wake_;  // of fail() from another thread
+  Descriptor wake_;                         // of fail() from another thread
   std::vector<std::byte> sent_, received_;  // one piece for each member
   std::vector<const std::byte*> parts_;
   CallSignature call_;  // under way
