@@ -1,6 +1,7 @@
 // Training of the small model of train_math_bench by ranks that are processes of this machine, each
 // on a core of its own, over shared memory. `train_engine_bench [rounds [steps]]`: for each kind of
 // training one and two ranks by turns, medians; then the memory of 1, 2 and 4 ranks.
+// `train_engine_bench f32|bf16 RANKS [steps]`: one row alone, for bench/train_engine_fsdp2.py.
 //
 // Weak scaling: tokens a second of two ranks by twice those of one, with the same batch for each
 // rank. Where other work is on the machine the second figure counts: tokens for each second that
@@ -13,6 +14,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <optional>
@@ -216,17 +218,37 @@ void measure_memory(const Kind& kind, std::uint64_t steps) {
   }
 }
 
+constexpr Kind kKinds[] = {{"f32", Dtype::f32, 1},
+                           {"bf16", Dtype::bf16, 1},
+                           {"f32, accumulation 8", Dtype::f32, 8},
+                           {"bf16, accumulation 8", Dtype::bf16, 8}};
+
+int one_row(const std::string& name, int world, std::uint64_t steps) {
+  for (const Kind& kind : kKinds) {
+    if (name != kind.name) continue;
+    const Rates rates = rates_of(kind, run_ranks(kind, world, steps));
+    fmt::print("tokens/s: {:.1f} by the clock, {:.1f} for a second of the processor\n", rates.clock,
+               rates.processor);
+    return 0;
+  }
+  return 64;
+}
+
 }  // namespace
 }  // namespace muster::train
 
 int main(int argc, char** argv) {
   using namespace muster::train;
-  const int rounds = argc > 1 ? std::atoi(argv[1]) : 5;
-  const auto steps = static_cast<std::uint64_t>(argc > 2 ? std::atoi(argv[2]) : 10);
-  for (const Kind& kind :
-       {Kind{"f32", Dtype::f32, 1}, Kind{"f32, accumulation 8", Dtype::f32, 8},
-        Kind{"bf16", Dtype::bf16, 1}, Kind{"bf16, accumulation 8", Dtype::bf16, 8}}) {
-    measure_scaling(kind, rounds, kind.accumulation == 1 ? steps : steps / 2);
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
+  const auto number = [&](int at, int otherwise) {
+    return argc > at ? std::atoi(argv[at]) : otherwise;
+  };
+  if (argc > 1 && number(1, 0) == 0) {
+    return one_row(argv[1], number(2, 1), static_cast<std::uint64_t>(number(3, 10)));
+  }
+  const auto steps = static_cast<std::uint64_t>(number(2, 10));
+  for (const Kind& kind : kKinds) {
+    measure_scaling(kind, number(1, 5), kind.accumulation == 1 ? steps : (steps + 3) / 4);
   }
   for (const Kind& kind : {Kind{"f32", Dtype::f32, 2}, Kind{"f32, tied", Dtype::f32, 2, true},
                            Kind{"bf16", Dtype::bf16, 2}}) {
