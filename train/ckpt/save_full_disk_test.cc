@@ -25,17 +25,17 @@ constexpr int kCannotMount = 77;
 // What the child found wrong, for the parent to tell.
 int child(const std::string& place) {
   if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
-      mount("none", place.c_str(), "tmpfs", 0, "size=600k") != 0) {
+      mount("none", place.c_str(), "tmpfs", 0, "size=400k") != 0) {
     return kCannotMount;
   }
   const UnitPlan plan(small_config());
   CheckpointOptions options;
   options.folder = place + "/run";
   options.file_bytes = 20'000;
-  save_step(2, plan, Dtype::f32, options, real_save_disk(), 1, 1);
   // Somebody else takes the room that was there when the save began.
   FaultySaveDisk disk(real_save_disk());
   disk.room_bytes = 1ull << 40;
+  save_step(2, plan, Dtype::f32, options, disk, 1, 1);
   const auto fails = [&](Errc code) {
     with_ranks(2, plan, Dtype::f32, options, disk, [&](RankWork& work) {
       fill(work.state, 2);
@@ -58,7 +58,7 @@ int child(const std::string& place) {
   EXPECT_FALSE(std::filesystem::exists(options.folder + "/.saving-step-2"));
   newest_is_one();
   // Nothing that is there is asked for, so an open store is told at its save.
-  if (mount("none", place.c_str(), nullptr, MS_REMOUNT | MS_RDONLY, "size=600k") != 0) return 2;
+  if (mount("none", place.c_str(), nullptr, MS_REMOUNT | MS_RDONLY, "size=400k") != 0) return 2;
   fails(Errc::unavailable);
   newest_is_one();
   return ::testing::Test::HasFailure() ? 1 : 0;
