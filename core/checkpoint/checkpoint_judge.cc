@@ -253,7 +253,9 @@ void Beside::follow(const std::string& folder, const FileFacts& tracker) {
   for (std::size_t i = 0; i < all_.size(); ++i) {
     const bool newer = all_[i].run == folder && all_[i].step && all_[*named].step &&
                        *all_[i].step > *all_[*named].step && !all_[i].temporary;
-    if (!newer || state_of(out_.each[i]) != Completeness::complete) continue;
+    // What has a mark of its own is complete before `latest` is written.
+    if (!newer || out_.each[i].marked) continue;
+    if (state_of(out_.each[i]) != Completeness::complete) continue;
     add(i, Flaw::Kind::unread, "",
         fmt::format("{} still names {}: its save may not have ended", tracker.name, tracker.text),
         true);

@@ -15,11 +15,11 @@ using testing_support::shell_word;
 using testing_support::TemporaryFolder;
 
 constexpr const char* kConfig =
-    R"({"architectures":["Qwen3ForCausalLM"],"model_type":"qwen3","vocab_size":96,"hidden_size":32,)"
-    R"("intermediate_size":48,"num_hidden_layers":2,"num_attention_heads":4,)"
+    R"({"architectures":["Qwen3ForCausalLM"],"model_type":"qwen3","vocab_size":96,)"
+    R"("hidden_size":32,"intermediate_size":48,"num_hidden_layers":2,"num_attention_heads":4,)"
     R"("num_key_value_heads":2,"head_dim":8,"max_position_embeddings":64,"rms_norm_eps":1e-6,)"
-    R"("rope_theta":1000000.0,"hidden_act":"silu","attention_bias":false,"use_sliding_window":false,)"
-    R"("torch_dtype":"bfloat16","tie_word_embeddings":)";
+    R"("rope_theta":1000000.0,"hidden_act":"silu","attention_bias":false,)"
+    R"("use_sliding_window":false,"torch_dtype":"bfloat16","tie_word_embeddings":)";
 
 TEST(LoadCheckpoint, TransformersLoadsWhatWeSave) {
   const char* const python = std::getenv("MUSTER_PYTORCH");
