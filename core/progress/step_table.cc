@@ -255,6 +255,7 @@ bool looks_like_step_table(std::string_view head) {
   while (!head.empty() && (head.front() == '\n' || head.front() == '\r')) head.remove_prefix(1);
   const std::string_view heading = trim(head.substr(0, head.find('\n')));
   if (heading.empty() || heading.size() > 16 * 1024) return false;
+  if (heading.front() == '{') return false;  // JSON, whose keys would pass for names
   const char separator = separator_of(heading);
   if (heading.find(separator) == std::string_view::npos) return false;
   const Layout layout = bind_columns(heading, {});

@@ -134,7 +134,8 @@ TEST(StepTable, KnowsItsOwn) {
         "2027-02-03 04:05:06,789 - INFO - step 7/90 loss 3.1 step_time 1.50s\n",
         "WARN 2027-02-03 04:05:06,789 root step 7 mfu 0.4 step_time 1.5\n", "1,4.9,53000\n",
         "step: 480, loss: 1.84, dt: 4.9\n", "step 480/4000 loss 1.8, tok/s 53012\n",
-        "step=1,step_time=2\n", "{\"step\": 1, \"step_time\": 2}\n", "epoch,loss\n"}) {
+        "step=1,step_time=2\n", "{\"step\": 1, \"step_time\": 2}\n", "epoch,loss\n",
+        "{\"step\":1,\"loss\":7.6,\"step_ms\":235.7}\n"}) {
     EXPECT_FALSE(looks_like_step_table(other)) << other;
   }
 }

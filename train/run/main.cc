@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -50,7 +51,14 @@ int run_local(const TrainOptions& options, const std::string& run, std::int64_t 
       },
       kGrace);
   if (!ended) return complain(ended.error().context, ExitStatus::internal);
-  if (ended->first && ended->status != static_cast<int>(ExitStatus::saved)) {
+  // Ranks that end by a decision of all say so themselves, and which of them is first means
+  // nothing.
+  const auto decided = {ExitStatus::storage, ExitStatus::saved, ExitStatus::out_of_step,
+                        ExitStatus::refused_config, ExitStatus::do_not_restart};
+  const auto is_status = [&ended](ExitStatus status) {
+    return ended->status == static_cast<int>(status);
+  };
+  if (ended->first && std::none_of(decided.begin(), decided.end(), is_status)) {
     complain(*ended->first, ExitStatus::ok);
   }
   return ended->status;

@@ -389,7 +389,7 @@ ExitStatus run_rank(const TrainOptions& options, const LaunchPlace& place, const
   const auto ended = rank.run(RunLayout(run), attempt);
   if (ended) {
     if (*ended == ExitStatus::saved) rank.output().say("saved and left: start again with --resume");
-    if (*ended == ExitStatus::do_not_restart) {
+    if (*ended == ExitStatus::do_not_restart && place.rank == 0) {
       rank.output().complain("the gradient was not finite in several steps in a row");
     }
     return *ended;
