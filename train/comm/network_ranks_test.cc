@@ -188,6 +188,18 @@ TEST(NetworkRanks, WithoutTheCheckRanksThatDifferHang) {
   });
 }
 
+TEST(NetworkRanks, WhoHasLeftIsNotWaitedFor) {
+  Ranks ranks = join_loopback(3, patient(30));
+  on_all(ranks, [](Communicator& comm) { EXPECT_TRUE(comm.barrier({Purpose::loss, 0})); });
+  ranks.erase(ranks.begin() + 1);
+  on_all(ranks, [](Communicator& comm) {
+    EXPECT_FALSE(comm.barrier({Purpose::loss, 0}));
+    EXPECT_EQ(comm.failure()->kind, Kind::gone);
+    EXPECT_EQ(comm.failure()->odd_ranks, std::vector<int>{1});
+    EXPECT_NE(comm.failure()->text.find("rank 1 has left"), std::string::npos);
+  });
+}
+
 TEST(NetworkRanks, WhoLeavesAfterTheLastCallHarmsNobody) {
   for (int repeat = 0; repeat < 20; ++repeat) {
     Ranks ranks = join_loopback(3, patient(30));
@@ -223,7 +235,7 @@ int gather_until_failure(const JoinRequest& request, const CommOptions& options,
 }
 
 TEST(NetworkRanks, KilledEverySurvivorKnowsWhoWithinTwoSeconds) {
-  for (int repeat = 0; repeat < 8; ++repeat) {
+  for (int repeat = 0; repeat < 12; ++repeat) {
     const int world = 2 + repeat % 3, victim = repeat % world;
     const std::uint16_t port = free_port();
     CommOptions options = patient(30);
