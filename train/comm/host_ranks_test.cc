@@ -146,7 +146,7 @@ TEST(HostRanks, GuestsThatDoNotFitEndTheMeetingForAll) {
     const std::string token = fresh_token();
     RankProcesses processes;
     const auto join = [&](int rank, int world, RankReport& report) {
-      auto comm = join_host({.rank = rank, .world = world, .token = token}, patient(2));
+      auto comm = join_host({.rank = rank, .world = world, .token = token}, patient(0.5));
       if (comm) return 0;
       report.say(comm.error().context);
       return static_cast<int>(comm.error().code) + 10;

@@ -14,8 +14,9 @@
 
 namespace muster::train {
 
-// Two of each rank of a host stay in the last cache; one round copies 0.1 ms.
-inline constexpr std::size_t kPieceBytes = 512 * 1024;
+// Two of each rank of a host stay in the last cache, and rounds are so few that ranks without a
+// core of their own are not slowed by taking turns (train_comm_bench).
+inline constexpr std::size_t kPieceBytes = 1024 * 1024;
 // Of one job, also those that split() made: all, nodes, replicas, saves; with room. Memory that is
 // not used costs nothing.
 inline constexpr std::uint32_t kShmGroups = 64;

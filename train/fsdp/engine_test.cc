@@ -125,9 +125,11 @@ TEST(Engine, ReplicasOfSlicesEqualSlicesOverAll) {
 }
 
 TEST(Engine, OneGradientThatIsNoNumberIsSkippedByAll) {
-  for (const Dtype dtype : {Dtype::f64, Dtype::f32, Dtype::bf16}) {
+  for (const auto& [dtype, shards] : {std::pair(Dtype::f64, 4), std::pair(Dtype::f32, 4),
+                                      std::pair(Dtype::f32, 2), std::pair(Dtype::bf16, 4)}) {
     Trial trial;
     trial.dtype = dtype;
+    trial.shards = shards;
     trial.world = 4;
     trial.steps = 4;
     trial.poison = {2, 1};
@@ -161,14 +163,24 @@ TEST(Engine, AStepWithoutLabelsChangesNothing) {
 
 TEST(Engine, NoRankWaitsForOneThatIsWrong) {
   using enum Trial::Mistake;
-  for (const auto& [name, mistake] : {std::pair("an id that is no token", ids),
-                                      std::pair("labels", labels), std::pair("the step", step)}) {
-    SCOPED_TRACE(name);
+  struct Row {
+    const char* name;
+    Trial::Mistake mistake;
+    int shards;
+  };
+  const Row rows[] = {{"an id that is no token", ids, 4},
+                      {"the same, in one of two replicas", ids, 2},
+                      {"labels", labels, 4},
+                      {"labels, in one of two replicas", labels, 2},
+                      {"the step", step, 4}};
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.name);
     Trial trial;
+    trial.shards = row.shards;
     trial.world = 4;
     trial.steps = 3;
     trial.late = false;
-    trial.mistake = {1, mistake};
+    trial.mistake = {1, row.mistake};
     const TrialResult found = run_trial(trial);
     EXPECT_EQ(found.steps.size(), 1u);
     ASSERT_EQ(found.errors.size(), 4u) << "all leave";
@@ -231,22 +243,27 @@ TEST(Engine, OneRankGathersNothingAndCopiesNothing) {
 // whole (its weights, moments and gradient).
 TEST(Engine, MemoryOfARankIsItsPartAndOneUnit) {
   for (const Dtype dtype : {Dtype::f64, Dtype::f32, Dtype::bf16}) {
-    for (const int world : {2, 4}) {
+    for (const auto& [tied, world] :
+         {std::pair(false, 2), std::pair(false, 4), std::pair(true, 2), std::pair(true, 4)}) {
+      SCOPED_TRACE(testing::Message() << world << " ranks, tied " << tied);
       Trial trial;
       trial.dtype = dtype;
+      trial.tied = tied;
+      trial.vocabulary = tied ? 400 : 40;  // tied: the embedding is more than two layers
       trial.world = world;
       trial.steps = 2;
       const TrialResult found = run_trial(trial);
-      const UnitPlan plan(trial_config(false));
+      const UnitPlan plan(trial_config(trial));
       const std::uint64_t sum = dtype_bytes(sum_dtype(dtype));
       const std::uint64_t each = 4 * sum + (dtype == Dtype::bf16 ? 2 : 0);
       const auto ranks = static_cast<std::uint64_t>(world);
-      std::uint64_t state = 0, padded = 0;
+      std::uint64_t elements = 0;
       for (std::size_t unit = 0; unit < plan.units().size(); ++unit) {
-        state += 3 * sum * plan.slice(unit, ranks);
-        padded += each * plan.slice(unit, ranks);
+        elements += plan.slice(unit, ranks);
       }
-      EXPECT_LE(state + found.memory.total(), padded + each * plan.largest_unit(ranks));
+      EXPECT_LE(3 * sum * elements + found.memory.total(),
+                each * (elements + plan.largest_unit(ranks)));
+      EXPECT_FALSE(found.memory_grew);
     }
   }
 }
