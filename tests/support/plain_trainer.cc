@@ -1,5 +1,6 @@
 #include "tests/support/plain_trainer.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -82,7 +83,8 @@ double PlainTrainer::step(const Rates& rates) {
       squares += std::pow(gradient(unit, i), 2);
   }
   const double norm = std::sqrt(squares);
-  const double factor = rates.clip > 0 && norm > rates.clip ? rates.clip / norm : 1;
+  // As torch.nn.utils.clip_grad_norm_.
+  const double factor = rates.clip > 0 ? std::min(1.0, rates.clip / (norm + 1e-6)) : 1;
   ++steps_;
   const double n = static_cast<double>(steps_);
   const double first_scale = 1 - std::pow(rates.beta1, n);
