@@ -209,7 +209,7 @@ TEST(CheckpointStore, KeepsTheNewestAndWhatIsNotOurs) {
   std::filesystem::create_directories(options.folder + "/.saving-step-77/state");
   std::filesystem::create_directories(options.folder + "/.removed-step-5");
   std::filesystem::create_directories(options.folder + "/.saving-mine");
-  for (const std::uint64_t step : {10, 20, 30, 40}) {
+  for (const std::uint64_t step : {10u, 20u, 30u, 40u}) {
     save_step(2, plan, Dtype::f32, options, real_save_disk(), step, step);
   }
   EXPECT_EQ(names_in(options.folder),
