@@ -202,7 +202,8 @@ void Worker::dump(ByteStream& rest, const Piece& piece, bool empty, Gained& out)
     out.blind.push_back({piece.source, reason, true});
     return;
   }
-  if (piece.modified != WallTime{}) dump->written_at = piece.modified;
+  // A record that knows its own time is mapped memory: the time of its file tells nothing.
+  if (!dump->written_at && piece.modified != WallTime{}) dump->written_at = piece.modified;
   if (empty) out.blind.push_back({piece.source, "the dump was not finished on this rank", true});
   keep(std::move(*dump), out);
 }

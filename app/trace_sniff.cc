@@ -2,13 +2,15 @@
 
 #include "core/comms/host_map.h"
 #include "core/comms/ras_reader.h"
+#include "core/model/flight_record.h"
 #include "edge/archive/archive_reader.h"
 
 namespace muster {
 namespace {
 
-// A pickle of protocol 2 or later, or the JSON variant.
+// A pickle of protocol 2 or later, the JSON variant, or a record of our own trainer.
 bool looks_like_dump(std::string_view head) {
+  if (looks_like_flight_record(head)) return true;
   if (head.size() >= 2 && head[0] == '\x80') return head[1] >= 2 && head[1] <= 5;
   const std::size_t start = head.find_first_not_of(" \t\r\n");
   if (start == std::string_view::npos || (head[start] != '{' && head[start] != '[')) return false;

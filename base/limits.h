@@ -127,6 +127,12 @@ inline constexpr std::size_t kFlightWords = 8'000'000;
 // Ranks named as members, in all groups of one dump: 100,000 in forty.
 inline constexpr std::uint64_t kFlightMembers = 4'000'000;
 
+// A flight record of our own trainer: its head and rows may grow in later versions, its ring holds
+// 2,048 rows today.
+inline constexpr std::uint32_t kFlightRecordHeadBytes = 64 * 1024;
+inline constexpr std::uint32_t kFlightRecordRowBytes = 4096;
+inline constexpr std::uint32_t kFlightRecordRows = 65'536;
+
 // A wait that is shorter than this may be a save or an evaluation of others, as with waits seen by
 // power; longer, it counts.
 inline constexpr std::int64_t kFlightLongWaitNs = 120'000'000'000;

@@ -14,6 +14,8 @@
 #include "core/flight/flight_top.h"
 #include "core/flight/flight_values.h"
 #include "core/flight/pickle_reader.h"
+#include "core/flight/record_reader.h"
+#include "core/model/flight_record.h"
 
 namespace muster {
 namespace {
@@ -175,6 +177,12 @@ Result<FlightDump> read_flight_dump(const FlightSource& source, FlightReaderScra
   window.open(source.bytes, source.rest);
   window.advance(0, kHeadBytes);
   const std::string_view head = window.bytes();
+  if (looks_like_flight_record(head)) {
+    auto record = read_flight_record(source, window);
+    if (record) check_rank(*record);
+    if (record) record->source = source.name;
+    return record;
+  }
   if (head.empty()) {
     document.cut_at = 0;
   } else if (static_cast<std::uint8_t>(head[0]) == kProto) {

@@ -82,9 +82,10 @@ std::string describe_frame(const FlightFrame* frame) {
   if (frame == nullptr) return "";
   const std::string_view file(frame->file);
   const std::size_t slash = file.rfind('/');
-  return fmt::format("{} {}:{}", frame->function.substr(0, 80),
-                     file.substr(slash == std::string_view::npos ? 0 : slash + 1).substr(0, 80),
-                     frame->line);
+  const std::string_view name =
+      file.substr(slash == std::string_view::npos ? 0 : slash + 1).substr(0, 80);
+  if (frame->line == 0) return fmt::format("{} {}", frame->function.substr(0, 80), name);
+  return fmt::format("{} {}:{}", frame->function.substr(0, 80), name, frame->line);
 }
 
 }  // namespace muster

@@ -39,8 +39,9 @@ struct FlightRecordHeader {
   std::uint32_t groups;     // that are filled
   std::uint32_t failure;    // 0: none; else 1 + CollectiveFailure::Kind
   std::int64_t failed_ns;
+  std::int64_t seen_ns;            // the rank waited then: set every tenth of a second of a wait
   std::array<char, 64> host, run;  // ends in zeros
-  std::array<std::uint64_t, 4> unused;
+  std::array<std::uint64_t, 3> unused;
 };
 
 // Members are first, first + stride, ...; count 0: no such row, or not told.
@@ -71,8 +72,8 @@ static_assert(kFlightRecordHeadBytes % 64 == 0, "a row is one cache line");
 
 // Words of the numbers in a row, which are those of CollectiveOp, Purpose and Dtype of the trainer;
 // empty: a later one.
-std::string_view flight_record_op(std::uint8_t op);            // "all_gather"
-std::string_view flight_record_purpose(std::uint8_t purpose);  // "weights"
+std::string_view flight_record_op(std::uint8_t op);             // "all_gather"
+std::string_view flight_record_purpose(std::uint8_t purpose);   // "weights"
 std::string_view flight_record_failure(std::uint32_t failure);  // "desync"
 // Bytes of one number; 1 where the type is not known.
 std::uint64_t flight_record_item_bytes(std::uint8_t dtype);

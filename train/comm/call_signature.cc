@@ -60,9 +60,8 @@ std::vector<Side> sides_of(std::span<const int> ranks, std::span<const CallSigna
       same->ranks.push_back(ranks[i]);
     }
   }
-  std::stable_sort(sides.begin(), sides.end(), [](const Side& a, const Side& b) {
-    return a.ranks.size() > b.ranks.size();
-  });
+  std::stable_sort(sides.begin(), sides.end(),
+                   [](const Side& a, const Side& b) { return a.ranks.size() > b.ranks.size(); });
   return sides;
 }
 
@@ -80,7 +79,8 @@ std::string describe_call(const CallSignature& call) {
   if (has_unit(call.purpose)) text += fmt::format(", unit {}", call.unit);
   const bool sized = call.op != CollectiveOp::barrier && call.op != CollectiveOp::gather_texts;
   if (sized) text += fmt::format(", {} bytes", call.bytes);
-  const bool summed = call.op == CollectiveOp::reduce_scatter || call.op == CollectiveOp::all_reduce;
+  const bool summed =
+      call.op == CollectiveOp::reduce_scatter || call.op == CollectiveOp::all_reduce;
   if (summed && call.fold != Fold::min && call.fold != Fold::max) {
     text += fmt::format(" {}", dtype_name(call.dtype));
   }
@@ -140,6 +140,11 @@ CollectiveFailure missed_deadline(std::span<const int> missing, const CallSignat
   CollectiveFailure failure;
   failure.kind = CollectiveFailure::Kind::deadline;
   failure.odd_ranks.assign(missing.begin(), missing.end());
+  if (missing.empty()) {
+    failure.text = fmt::format("ranks waited for one another in different calls for {:.1f} s",
+                               duration_to_seconds(waited));
+    return failure;
+  }
   failure.text = fmt::format("{} did not come to {}, call {} of the group, within {:.1f} s",
                              describe_ranks(missing), describe_call(call), call.seq,
                              duration_to_seconds(waited));

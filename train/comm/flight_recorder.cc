@@ -6,8 +6,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cerrno>
-#include <mutex>
 #include <utility>
 
 #include "base/check.h"
@@ -18,8 +18,8 @@
 namespace muster::train {
 namespace {
 
-static_assert(static_cast<int>(CollectiveOp::barrier) == 4 &&
-                  static_cast<int>(Purpose::end) == 7 && static_cast<int>(Dtype::bf16) == 2 &&
+static_assert(static_cast<int>(CollectiveOp::barrier) == 4 && static_cast<int>(Purpose::end) == 7 &&
+                  static_cast<int>(Dtype::bf16) == 2 &&
                   static_cast<int>(CollectiveFailure::Kind::aborted) == 3,
               "the words of core/model/flight_record.cc are these numbers");
 
@@ -54,8 +54,8 @@ FlightRecorder::FlightRecorder(std::byte* memory, std::size_t size, const Head& 
   out.started_ns = now_ns();
   put(out.host, head.host);
   put(out.run, head.run);
-  std::atomic_thread_fence(std::memory_order_release);
-  out.magic = kFlightRecordMagic;
+  store(*reinterpret_cast<std::uint64_t*>(memory_),
+        std::bit_cast<std::uint64_t>(kFlightRecordMagic));
 }
 
 Result<std::unique_ptr<FlightRecorder>> FlightRecorder::create(const std::string& path,
@@ -66,9 +66,9 @@ Result<std::unique_ptr<FlightRecorder>> FlightRecorder::create(const std::string
   if (file < 0) return errno_error("making the flight record " + path, errno);
   // Room is taken now: a full disk must be an error here, not the end of the process later.
   const int full = posix_fallocate(file, 0, static_cast<off_t>(kFlightRecordBytes));
-  void* memory = full == 0 ? mmap(nullptr, kFlightRecordBytes, PROT_READ | PROT_WRITE, MAP_SHARED,
-                                  file, 0)
-                           : MAP_FAILED;
+  void* memory =
+      full == 0 ? mmap(nullptr, kFlightRecordBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)
+                : MAP_FAILED;
   const int why = full != 0 ? full : errno;
   close(file);
   if (memory == MAP_FAILED) {
@@ -80,8 +80,8 @@ Result<std::unique_ptr<FlightRecorder>> FlightRecorder::create(const std::string
 }
 
 std::unique_ptr<FlightRecorder> FlightRecorder::in_memory(const Head& head) {
-  void* memory = mmap(nullptr, kFlightRecordBytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* memory =
+      mmap(nullptr, kFlightRecordBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   MUSTER_CHECK(memory != MAP_FAILED, "there is memory for a flight record");
   return std::unique_ptr<FlightRecorder>(
       new FlightRecorder(static_cast<std::byte*>(memory), kFlightRecordBytes, head));
@@ -106,8 +106,7 @@ std::uint32_t FlightRecorder::add_group(std::string_view name, std::span<const i
     count.fetch_sub(1);
     return kFlightRecordGroups;
   }
-  auto& group =
-      reinterpret_cast<FlightRecordGroup*>(memory_ + sizeof(FlightRecordHeader))[place];
+  auto& group = reinterpret_cast<FlightRecordGroup*>(memory_ + sizeof(FlightRecordHeader))[place];
   put(group.name, name);
   const int stride = ranks.size() > 1 ? ranks[1] - ranks[0] : 1;
   bool even = !ranks.empty();
@@ -125,7 +124,6 @@ std::uint64_t FlightRecorder::post(std::uint32_t group, std::uint64_t seq, Colle
   const std::uint64_t place = std::atomic_ref(header().posted).fetch_add(1);
   FlightRecordRow& out = row(place);
   store(out.number, std::uint64_t{0});
-  std::atomic_thread_fence(std::memory_order_seq_cst);
   store(out.seq, seq);
   store(out.posted_ns, now_ns());
   store(out.begun_ns, std::int64_t{0});
@@ -147,6 +145,10 @@ void FlightRecorder::started(std::uint64_t place) {
 
 void FlightRecorder::finished(std::uint64_t place) {
   if (place != UINT64_MAX) store(row(place).ended_ns, now_ns());
+}
+
+void FlightRecorder::seen() {
+  store(header().seen_ns, now_ns());
 }
 
 void FlightRecorder::set_step(std::uint64_t step) {

@@ -41,6 +41,9 @@ class FlightRecorder {
   void started(std::uint64_t place);
   void finished(std::uint64_t place);
 
+  // The rank waits: a reader sees for how long already.
+  void seen();
+
   void set_step(std::uint64_t step);
   void set_phase(RankPhase phase);
   // The first failure counts.

@@ -11,6 +11,8 @@
 #include "train/comm/ordered_communicator.h"
 #include "train/comm/rendezvous.h"
 #include "train/comm/shm_exchange.h"
+#include "train/comm/socket.h"
+#include "train/comm/tcp_exchange.h"
 
 namespace muster::train {
 namespace {
@@ -57,6 +59,41 @@ Result<std::shared_ptr<SharedMemory>> meet_on_host(const JoinRequest& request, M
   return std::shared_ptr<SharedMemory>(std::move(*memory));
 }
 
+struct NetworkPlace {
+  TcpExchange::Mesh mesh;
+  Descriptor listener;  // of this rank
+};
+
+// Rank 0 listens where all know; each rank tells where it listens itself.
+Result<NetworkPlace> meet_on_network(const JoinRequest& request, MonoTime until) {
+  NetworkPlace out;
+  auto listener = listen_at({});
+  if (!listener) return listener.error();
+  out.listener = std::move(*listener);
+  out.mesh.ranks = all_ranks(request.world);
+  out.mesh.place = static_cast<std::size_t>(request.rank);
+  out.mesh.key = plain_word(request.token);
+  SocketAddress master;
+  master.host = request.master_address;
+  master.port = request.master_port;
+  const auto card = [&](const std::string& address) {
+    return fmt::format("{} {}", address, port_of(out.listener));
+  };
+  Result<Meeting> meeting{Meeting{}};
+  if (request.rank == 0) {
+    const auto meeting_place = listen_at(master);
+    if (!meeting_place) return meeting_place.error();
+    meeting = hold_meeting(request, *meeting_place, card(request.master_address), -1, until);
+  } else {
+    const auto connection = connect_to(master, until);
+    if (!connection) return within("rank 0", connection.error());
+    meeting = attend_meeting(request, *connection, card(own_address_of(*connection)), until);
+  }
+  if (!meeting) return meeting.error();
+  out.mesh.cards = std::move(meeting->cards);
+  return out;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Communicator>> join_host(const JoinRequest& request,
@@ -82,6 +119,25 @@ Result<std::unique_ptr<Communicator>> join_host(const JoinRequest& request,
   return communicator(std::move(exchange), options);
 }
 
+Result<std::unique_ptr<Exchange>> exchange_over_network(const JoinRequest& request,
+                                                        Duration patience) {
+  const Status fine = check(request);
+  if (!fine) return fine.error();
+  const MonoTime until = system_clock().mono() + patience;
+  auto mesh = meet_on_network(request, until);
+  if (!mesh) return within("joining the ranks over TCP", mesh.error());
+  auto exchange = TcpExchange::connect(std::move(mesh->mesh), mesh->listener, until);
+  if (!exchange) return within("joining the ranks over TCP", exchange.error());
+  return std::unique_ptr<Exchange>(std::move(*exchange));
+}
+
+Result<std::unique_ptr<Communicator>> join_network(const JoinRequest& request,
+                                                   const CommOptions& options) {
+  auto exchange = exchange_over_network(request, options.join_deadline);
+  if (!exchange) return exchange.error();
+  return communicator(std::move(*exchange), options);
+}
+
 std::vector<std::unique_ptr<Communicator>> join_threads(int world,
                                                         const std::vector<CommOptions>& options) {
   MUSTER_CHECK(world > 0 && !options.empty(), "ranks and their options");
@@ -92,8 +148,8 @@ std::vector<std::unique_ptr<Communicator>> join_threads(int world,
   for (int rank = 0; rank < world; ++rank) {
     auto hold = std::make_shared<ShmHold>(memory, rank, world);
     const std::size_t own = options.size() == 1 ? 0 : static_cast<std::size_t>(rank);
-    out.push_back(communicator(
-        std::make_unique<ShmExchange>(std::move(hold), 0, all_ranks(world)), options[own]));
+    out.push_back(communicator(std::make_unique<ShmExchange>(std::move(hold), 0, all_ranks(world)),
+                               options[own]));
   }
   return out;
 }

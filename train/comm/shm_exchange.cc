@@ -107,10 +107,11 @@ bool ShmExchange::may_wait_on() {
     return false;
   }
   if (until_ && system_clock().mono() >= *until_) {
-    const std::vector<int> late = missing();
+    const std::vector<int> late = stalled_ ? std::vector<int>() : missing();
     // Nobody: the last has come just now.
-    if (!late.empty()) fail(missed_deadline(late, call_, system_clock().mono() - came_));
-    return late.empty();
+    if (stalled_ || !late.empty())
+      fail(missed_deadline(late, call_, system_clock().mono() - came_));
+    return !stalled_ && late.empty();
   }
   return true;
 }
@@ -152,7 +153,7 @@ bool ShmExchange::meet(const CallSignature& own, std::optional<MonoTime> until,
 }
 
 bool ShmExchange::stall() {
-  // As if a round had begun to which nobody else comes.
+  stalled_ = true;  // as in a round to which nobody comes
   while (may_wait_on()) futex_wait(head_->epoch, head_->epoch.load() & ~1u, kLook);
   return false;
 }

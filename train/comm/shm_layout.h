@@ -8,9 +8,9 @@
 #include "train/comm/call_signature.h"
 
 // How one group of ranks lies in shared memory: a head, a slot for each member, and two pieces of
-// kPieceBytes for each member. A round is: write the own piece, arrive, wait until all have arrived,
-// read the pieces of the others. Rounds alternate between the two pieces, so that one wait a round
-// is enough: who writes round k has seen all arrive at k - 1, after they had read k - 2.
+// kPieceBytes for each member. A round is: write the own piece, arrive, wait until all have
+// arrived, read the pieces of the others. Rounds alternate between the two pieces, so that one wait
+// a round is enough: who writes round k has seen all arrive at k - 1, after they had read k - 2.
 
 namespace muster::train {
 
