@@ -8,17 +8,6 @@ namespace {
 
 using Pairs = std::vector<std::array<std::uint32_t, 2>>;
 
-// Whether each merge comes behind all that make one of its sides.
-bool in_order(const MergeTable& merges, const Pairs& pairs, std::uint32_t ids) {
-  std::vector<std::uint32_t> made(ids);  // behind the last merge that makes it
-  for (std::uint32_t rank = 0; rank < pairs.size(); ++rank) made[merges.product(rank)] = rank + 1;
-  for (std::uint32_t rank = 0; rank < pairs.size(); ++rank) {
-    const auto [left, right] = pairs[rank];
-    if (made[left] > rank || made[right] > rank) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 // Whether a merge crosses the border between two reachable tokens before they are whole.
@@ -67,7 +56,6 @@ std::optional<CutTable> CutTable::make(const Vocabulary& vocabulary, const Merge
                                        const Pairs& pairs,
                                        const std::array<std::uint32_t, 256>& byte_ids,
                                        MemoryAdvice advice) {
-  if (!in_order(merges, pairs, vocabulary.ids())) return std::nullopt;
   CutTable table(vocabulary.ids(), advice);
   std::fill(table.tokens_.begin(), table.tokens_.end(), Token{});
   for (const std::uint32_t id : byte_ids) table.tokens_[id].bytes = 1;

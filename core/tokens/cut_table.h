@@ -27,15 +27,20 @@ namespace muster::tokens {
 // there.
 class CutTable {
  public:
-  // Nothing where the merges are in no order, or where tokens are made of so many on the way
-  // (kDeepest) or begin with so many others (kPrefixes) that a look would take long.
+  // `merges` are in order. Nothing where tokens are made of so many on the way (kDeepest) or begin
+  // with so many others (kPrefixes) that a look would take long.
   static std::optional<CutTable> make(const Vocabulary& vocabulary, const MergeTable& merges,
                                       const std::vector<std::array<std::uint32_t, 2>>& pairs,
                                       const std::array<std::uint32_t, 256>& byte_ids,
                                       MemoryAdvice advice);
 
-  // The deepest known is 36, and the longest row of prefixes 160.
+  // Qwen3 has 8 and 86.
   static constexpr std::uint32_t kDeepest = 128, kPrefixes = 1024;
+
+  // Whether the tokens are ever beside each other while something is merged.
+  bool meet(std::uint32_t left, std::uint32_t right, const MergeTable& merges) const {
+    return bytes(left) != 0 && bytes(right) != 0 && !crossed(left, right, merges);
+  }
 
   // How many tokens are reachable.
   std::size_t reachable() const { return reachable_; }

@@ -60,11 +60,8 @@ void check_plain(std::string_view utf8, std::span<const ByteRange> plain) {
 // All words of an entry of the cache, of which its count are kept.
 template <std::size_t kWords>
 std::uint32_t* put_few(const std::uint32_t* ids, std::uint32_t* to) {
-  std::array<std::uint64_t, kWords / 2> words;
-  std::memcpy(words.data(), ids, sizeof words);
-  constexpr std::uint64_t kTwoMasks = PieceCache::kIdMask * ((std::uint64_t{1} << 32) + 1);
-  for (std::uint64_t& two : words) two &= kTwoMasks;
-  std::memcpy(to, words.data(), sizeof words);
+  std::memcpy(to, ids, kWords * sizeof *ids);
+  *to = *ids & PieceCache::kIdMask;
   return to + PieceCache::count_of(*ids);
 }
 
@@ -159,62 +156,69 @@ void EncodeState::pieces(std::string_view text) {
   }
 }
 
-// In batches. What is in the cache is written down at once, in rows whose keys are made first, so
-// that the lines of the cache are on their way. What is not leaves a gap, and all gaps are filled
-// together.
+// In batches. What is in the cache is written down at once; what is not leaves a gap, and all gaps
+// are filled together.
 void EncodeState::chunk(std::string_view text, std::size_t at, std::size_t count) {
   for (std::size_t from = 0; from < count;) {
     flush();
     missing_ = 0;
-    const std::size_t end = std::min(from + kBatch, count);
-    while (from < end) {
-      const std::size_t row = std::min(kRow, end - from);
-      std::array<Probe, kRow> probes;
-      for (std::size_t i = 0; i < row; ++i) {
-        probes[i].piece = text.substr(at, ends_[from + i] - at);
-        aim(probes[i], text.size() - at);
-        at = ends_[from + i];
-      }
-      std::uint32_t* to = ids_.data() + held_;
-      for (std::size_t i = 0; i < row; ++i) to = put(probes[i], to);
-      held_ = static_cast<std::size_t>(to - ids_.data());
-      from += row;
+    for (const std::size_t end = std::min(from + kBatch, count); from < end;) {
+      const std::size_t some = std::min(kRow, end - from);
+      row(text, at, ends_.data() + from, some);
+      from += some;
+      at = ends_[from - 1];
     }
     if (missing_ > 0) fill_gaps();
   }
 }
 
-void EncodeState::aim(Probe& probe, std::size_t readable) const {
-  const std::size_t size = probe.piece.size();
-  if (size <= PieceCache::kShortBytes) {
-    probe.key = PieceCache::short_key(probe.piece.data(), size, readable);
-    probe.place = PieceCache::place_of(probe.key);
-    cache_.prefetch(probe.place);
-  } else if (size <= PieceCache::kLongBytes) {
-    probe.long_key = PieceCache::long_key(probe.piece);
-    probe.place = PieceCache::place_of(probe.long_key);
-    cache_.prefetch_long(probe.place);
+// Of a row of pieces the keys are made first, so that the lines of the cache are on their way.
+void EncodeState::row(std::string_view text, std::size_t at, const std::uint32_t* ends,
+                      std::size_t count) {
+  std::array<PieceCache::ShortKey, kRow> keys;
+  std::array<std::uint32_t, kRow> places;
+  std::size_t begin = at;
+  for (std::size_t i = 0; i < count; ++i) {
+    const char* const piece = text.data() + begin;
+    const std::size_t size = ends[i] - begin;
+    if (size <= PieceCache::kShortBytes) {
+      keys[i] = PieceCache::short_key(piece, size, text.size() - begin);
+      places[i] = PieceCache::place_of(keys[i]);
+      cache_.prefetch(places[i]);
+    } else if (size <= PieceCache::kLongBytes) {
+      cache_.prefetch_long(PieceCache::place_of(PieceCache::long_key({piece, size})));
+    }
+    begin = ends[i];
   }
+  std::uint32_t* to = ids_.data() + held_;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t size = ends[i] - at;
+    if (size > PieceCache::kShortBytes) {
+      to = put_long(text.substr(at, size), to);
+    } else if (const std::uint32_t* const ids = cache_.find(keys[i], places[i]); ids == nullptr) {
+      to = put_gap(text.substr(at, size), to);
+    } else if (PieceCache::count_of(*ids) <= PieceCache::kShortIds) {
+      to = put_few<PieceCache::kShortIds>(ids, to);
+    } else {
+      to = put_long(text.substr(at, size), to);
+    }
+    at = ends[i];
+  }
+  held_ = static_cast<std::size_t>(to - ids_.data());
 }
 
-// The ids of a piece that is in the cache, and what is behind them; the others are noted.
-std::uint32_t* EncodeState::put(const Probe& probe, std::uint32_t* to) {
-  const std::size_t size = probe.piece.size();
-  if (size <= PieceCache::kShortBytes) {
-    const std::uint32_t* ids = cache_.find(probe.key, probe.place);
-    if (ids != nullptr) {
-      if (PieceCache::count_of(*ids) <= PieceCache::kShortIds) {
-        return put_few<PieceCache::kShortIds>(ids, to);
-      }
-      const auto key = PieceCache::long_key(probe.piece);
-      ids = cache_.find(key, PieceCache::place_of(key));
-      if (ids != nullptr) return put_few<PieceCache::kLongIds>(ids, to);
-    }
-  } else if (size <= PieceCache::kLongBytes) {
-    const std::uint32_t* const ids = cache_.find(probe.long_key, probe.place);
+// A piece that is long, or of many ids.
+std::uint32_t* EncodeState::put_long(std::string_view piece, std::uint32_t* to) {
+  if (piece.size() <= PieceCache::kLongBytes) {
+    const auto key = PieceCache::long_key(piece);
+    const std::uint32_t* const ids = cache_.find(key, PieceCache::place_of(key));
     if (ids != nullptr) return put_few<PieceCache::kLongIds>(ids, to);
   }
-  gaps_[missing_].probe = probe;
+  return put_gap(piece, to);
+}
+
+std::uint32_t* EncodeState::put_gap(std::string_view piece, std::uint32_t* to) {
+  gaps_[missing_].piece = piece;
   gaps_[missing_++].place = static_cast<std::size_t>(to - ids_.data());
   return to;
 }
@@ -233,7 +237,7 @@ void EncodeState::fill_gaps() {
     const auto ids = ids_of(gap);
     to = std::copy(ids.begin(), ids.end(), to);
     at = gap.place;
-    remember(gap.probe, ids);
+    remember(gap.piece, ids);
   }
   std::copy(ids_.data() + at, ids_.data() + held_, to);
   held_ = 0;
@@ -243,7 +247,7 @@ void EncodeState::merge_gaps(std::span<Gap> gaps) {
   merged_.clear();
   if (cutter_) cutter_->clear();
   for (Gap& gap : gaps) {
-    const std::string_view piece = gap.probe.piece;
+    const std::string_view piece = gap.piece;
     std::uint32_t whole = Vocabulary::kNone;
     if (model_.look_up_pieces && piece.size() <= limits::kTokenBytes) {
       whole = model_.vocabulary.find(piece);
@@ -270,16 +274,14 @@ std::span<const std::uint32_t> EncodeState::ids_of(const Gap& gap) const {
 }
 
 // A short piece of many ids is in both tables: in that of the short ones only that it is.
-void EncodeState::remember(const Probe& probe, std::span<const std::uint32_t> ids) {
-  const std::size_t size = probe.piece.size();
-  if (size > PieceCache::kLongBytes || ids.size() > PieceCache::kLongIds) return;
-  if (size > PieceCache::kShortBytes) {
-    cache_.insert(probe.long_key, probe.place, ids);
-    return;
+void EncodeState::remember(std::string_view piece, std::span<const std::uint32_t> ids) {
+  if (piece.size() > PieceCache::kLongBytes || ids.size() > PieceCache::kLongIds) return;
+  if (piece.size() <= PieceCache::kShortBytes) {
+    const auto key = PieceCache::short_key(piece.data(), piece.size(), piece.size());
+    cache_.insert(key, PieceCache::place_of(key), ids);
+    if (ids.size() <= PieceCache::kShortIds) return;
   }
-  cache_.insert(probe.key, probe.place, ids);
-  if (ids.size() <= PieceCache::kShortIds) return;
-  const auto key = PieceCache::long_key(probe.piece);
+  const auto key = PieceCache::long_key(piece);
   cache_.insert(key, PieceCache::place_of(key), ids);
 }
 

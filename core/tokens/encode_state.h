@@ -36,18 +36,9 @@ class EncodeState {
     std::span<const ChangedRun> changed;
   };
 
-  // A piece on its way to its ids.
-  struct Probe {
-    std::string_view piece;
-    union {
-      PieceCache::ShortKey key;      // of a short one
-      PieceCache::LongKey long_key;  // of one that is longer, but not too long
-    };
-    std::uint32_t place;  // in the table of its key
-  };
-  // One that is not in the cache, and where its ids belong among those that are held.
+  // A piece that is not in the cache, and where its ids belong among those that are held.
   struct Gap {
-    Probe probe;
+    std::string_view piece;
     std::size_t place;
     bool cut;
     std::size_t number;  // of the cutter; else the first in merged_
@@ -59,12 +50,13 @@ class EncodeState {
                           std::span<const ByteRange> plain);
   void pieces(std::string_view text);
   void chunk(std::string_view text, std::size_t at, std::size_t count);
-  void aim(Probe& probe, std::size_t readable) const;
-  std::uint32_t* put(const Probe& probe, std::uint32_t* to);
+  void row(std::string_view text, std::size_t at, const std::uint32_t* ends, std::size_t count);
+  std::uint32_t* put_long(std::string_view piece, std::uint32_t* to);
+  std::uint32_t* put_gap(std::string_view piece, std::uint32_t* to);
   void fill_gaps();
   void merge_gaps(std::span<Gap> gaps);
   std::span<const std::uint32_t> ids_of(const Gap& gap) const;
-  void remember(const Probe& probe, std::span<const std::uint32_t> ids);
+  void remember(std::string_view piece, std::span<const std::uint32_t> ids);
   void put_one(std::uint32_t id);
   void flush();
   void tell_starts(std::size_t from, std::size_t at, const Origin& origin);

@@ -52,7 +52,7 @@ class Tokenizer {
   std::unique_ptr<const tokens::Model> model_;
 };
 
-// One for each thread: owns a cache of pieces (6 MiB). The tokenizer must outlive it. What is in
+// One for each thread: owns a cache of pieces (6.2 MiB). The tokenizer must outlive it. What is in
 // the cache changes the speed and never the answer.
 class Encoder {
  public:

@@ -356,6 +356,43 @@ Status place_added_tokens(const VocabularyPart& part, Model& model) {
   return {};
 }
 
+// Which merges come before one that makes a side of them. Files that list each pair of tokens whose
+// bytes are a token have many.
+std::vector<bool> late_merges(const MergePart& part, std::uint32_t ids) {
+  std::vector<std::uint32_t> made(ids);  // behind the last merge that makes it
+  for (std::uint32_t rank = 0; rank < part.pairs.size(); ++rank) {
+    made[part.merges.product(rank)] = rank + 1;
+  }
+  std::vector<bool> late(part.pairs.size());
+  for (std::uint32_t rank = 0; rank < part.pairs.size(); ++rank) {
+    late[rank] = made[part.pairs[rank][0]] > rank || made[part.pairs[rank][1]] > rank;
+  }
+  return late;
+}
+
+// The table of the merges that are in order, where the others never take place: the first that did
+// would join two sides that the merges in order had brought together. They are then left out.
+std::optional<CutTable> make_cuts(const VocabularyPart& vocabulary, MergePart& part,
+                                  MemoryAdvice advice) {
+  const auto late = late_merges(part, vocabulary.vocabulary.ids());
+  const auto ordered = static_cast<std::size_t>(std::count(late.begin(), late.end(), false));
+  MergePart rest{MergeTable(ordered, advice), {}};
+  for (std::uint32_t rank = 0; rank < late.size(); ++rank) {
+    if (late[rank]) continue;
+    const auto [left, right] = part.pairs[rank];
+    if (!rest.merges.add(left, right, part.merges.product(rank))) return std::nullopt;
+    rest.pairs.push_back({left, right});
+  }
+  auto cuts =
+      CutTable::make(vocabulary.vocabulary, rest.merges, rest.pairs, vocabulary.byte_ids, advice);
+  for (std::uint32_t rank = 0; cuts && rank < late.size(); ++rank) {
+    const auto [left, right] = part.pairs[rank];
+    if (late[rank] && cuts->meet(left, right, rest.merges)) return std::nullopt;
+  }
+  if (cuts) part = std::move(rest);
+  return cuts;
+}
+
 Result<std::unique_ptr<const Model>> read_root(const dom::element& root, MemoryAdvice advice) {
   if (!root.is_object()) return invalid("a tokenizer.json is an object");
   const auto json = member(root, "model");
@@ -372,8 +409,7 @@ Result<std::unique_ptr<const Model>> read_root(const dom::element& root, MemoryA
   if (!vocabulary) return vocabulary.error();
   auto merges = read_merges(*json, vocabulary->vocabulary, advice);
   if (!merges) return within("merges", merges.error());
-  auto cuts = CutTable::make(vocabulary->vocabulary, merges->merges, merges->pairs,
-                             vocabulary->byte_ids, advice);
+  auto cuts = make_cuts(*vocabulary, *merges, advice);
   const bool all_merged = cuts && cuts->reachable() == vocabulary->spelled;
   const std::uint32_t ids = vocabulary->vocabulary.ids();
   auto model = std::make_unique<Model>(Model{*family,
