@@ -22,6 +22,11 @@ OpenPack::OpenPack(blocks::PackManifest manifest, std::uint64_t manifest_bytes,
 
 Result<OpenPack> OpenPack::open(const std::string& folder, std::string& damaged) {
   const std::string path = folder + "/" + std::string(blocks::kManifestName);
+  // A pipe in its place would be waited for.
+  if (const auto there = real_files().stat(path); there && there->type != FileInfo::Type::file) {
+    damaged = path;
+    return make_error(Errc::corrupt, path + ": not a regular file");
+  }
   const auto text = read_whole(real_files(), path, limits::kContractBytes);
   if (!text) {
     const bool none = text.error().code == Errc::not_found;
@@ -43,13 +48,15 @@ Result<OpenPack> OpenPack::open(const std::string& folder, std::string& damaged)
   for (const auto& [name, bytes] : sizes) {
     const std::string file_path = folder + "/" + std::string(name);
     auto file = DataReader::open(file_path);
-    const bool gone = !file && file.error().code == Errc::not_found;
-    if (!file && !gone) return file.error();
-    if (gone || file->bytes() != bytes) {
+    const Errc fault = file ? Errc::corrupt : file.error().code;
+    if (!file && fault != Errc::not_found && fault != Errc::invalid_input) return file.error();
+    if (!file || file->bytes() != bytes) {
       damaged = file_path;
-      return make_error(Errc::corrupt, gone ? file_path + ": is not there"
-                                            : fmt::format("{}: {} bytes, the manifest says {}",
-                                                          file_path, file->bytes(), bytes));
+      return make_error(
+          Errc::corrupt,
+          !file
+              ? file_path + (fault == Errc::not_found ? ": is not there" : ": not a regular file")
+              : fmt::format("{}: {} bytes, the manifest says {}", file_path, file->bytes(), bytes));
     }
     files.push_back(std::move(*file));
   }

@@ -230,9 +230,7 @@ Status Build::open_folder(WorkFolders& folders) {
   }
   const bool part = folders.has(part_);
   if (part && !request_.resume) {
-    return make_error(
-        Errc::invalid_input,
-        part_ + ": a build was broken off here; --resume goes on with it, or remove it");
+    return left_over(folders, part_, "--resume goes on with it, or remove it");
   }
   auto folder = part ? folders.take(part_) : folders.make(part_);
   if (!folder) return folder.error();

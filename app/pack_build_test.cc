@@ -86,6 +86,10 @@ TEST_F(PackBuild, WhatIsThereIsLeftAsItIs) {
   EXPECT_EQ(build(request({in}, "out")).error().code, Errc::invalid_input);
   EXPECT_FALSE(folders_.has("out.part"));
   EXPECT_NE(build(request({in}, "two")).error().context.find("--resume"), std::string::npos);
+  const auto working = folders_.take("two.part");
+  ASSERT_TRUE(working);
+  const Error busy = build(request({in}, "two")).error();
+  EXPECT_EQ(busy.code, Errc::unavailable) << "nobody is told to remove what another works in";
   EXPECT_FALSE(folders_.has("two"));
 }
 

@@ -83,10 +83,17 @@ Result<PackConverted> make_pack(const PackConvertRequest& request, const TokenPr
   if (kept) kept = part->folder().write_whole(std::string(blocks::kManifestName), text);
   if (kept) kept = part->keep();
   if (!kept) return kept.error();
-  return PackConverted{fmt::format(
+  std::string summary = fmt::format(
       "pack {}: {} blocks of {} tokens, {} documents, {} tokens left behind the last whole block",
       manifest_identity(*written), written->blocks, written->block_tokens,
-      written->documents ? std::to_string(*written->documents) : "unknown", written->tail_tokens)};
+      written->documents ? std::to_string(*written->documents) : "unknown", written->tail_tokens);
+  if (const std::uint64_t bytes = (*source)->left_out_bytes(); bytes > 0) {
+    summary += fmt::format(
+        "; {} bytes behind the whole blocks of the files are no block and in "
+        "none",
+        bytes);
+  }
+  return PackConverted{std::move(summary)};
 }
 
 Result<PackConverted> split_pack(const PackConvertRequest& request, const OpenPack& pack,

@@ -100,7 +100,13 @@ TEST_F(PackConvert, RanksBecomeOneListAndNothingIsLost) {
     const TemporaryFolder fresh;
     PackConvertRequest request = to_pack(write_ranks(), fresh.path() + "/pack");
     if (with_eos) request.eos = kEos;
-    ASSERT_TRUE(convert(request));
+    const auto made = convert(request);
+    ASSERT_TRUE(made) << made.error().context;
+    EXPECT_NE(made->summary.find("; 20 bytes behind the whole blocks"), std::string::npos)
+        << made->summary;
+    const std::string manifest = file_text(request.out + "/manifest.json");
+    EXPECT_NE(manifest.find("\"records\":11,"), std::string::npos) << manifest;
+    EXPECT_EQ(manifest.find("\"documents\":0,") == std::string::npos, with_eos) << manifest;
     EXPECT_EQ(ids_of(file_text(request.out + "/blocks.i32")), all_);
     const PackVerdict verdict = verified(request.out);
     EXPECT_NE(verdict.line.find("blocks=29x16"), std::string::npos) << verdict.line;

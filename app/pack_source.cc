@@ -72,9 +72,18 @@ class FlatSource final : public PackSource {
 
   std::vector<blocks::PackInput> inputs() const override {
     std::vector<blocks::PackInput> out;
-    for (const Part& part : parts_)
-      out.push_back({part.file.path(), part.file.bytes(), 0, 0, 0, ""});
+    for (const Part& part : parts_) {
+      out.push_back({part.file.path(), part.file.bytes(), part.records, part.documents, 0, ""});
+    }
     return out;
+  }
+
+  std::uint64_t left_out_bytes() const override {
+    std::uint64_t sum = 0;
+    for (const Part& part : parts_) {
+      sum += part.file.bytes() - part.begin - part.ids * blocks::id_bytes(type_);
+    }
+    return sum;
   }
 
  private:
@@ -181,6 +190,8 @@ class MegatronSource final : public PackSource {
   std::vector<blocks::PackInput> inputs() const override {
     return {{ids_.bin.path(), ids_.bin.bytes(), ids_.index.sequences, ids_.index.sequences, 0, ""}};
   }
+
+  std::uint64_t left_out_bytes() const override { return 0; }  // the index counts every byte
 
  private:
   Status read_entries(const Megatron& from, std::uint64_t first, std::uint64_t count) {

@@ -22,6 +22,8 @@ class PackSource {
   // Ends of documents are known.
   virtual bool knows_documents() const = 0;
   virtual std::vector<blocks::PackInput> inputs() const = 0;
+  // Behind the last whole block of per-rank files: who wrote them had no use for these either.
+  virtual std::uint64_t left_out_bytes() const = 0;
 };
 
 struct PackSourceOptions {

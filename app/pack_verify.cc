@@ -308,6 +308,10 @@ Result<PackSamples> samples_of(const PackVerifyRequest& request, const OpenPack&
   const auto eos = pack.manifest().eos;
   const auto loaded = load_pack_vocabulary(
       {.tokenizer = request.tokenizer, .eos = eos ? std::to_string(*eos) : "none"}, real_files());
+  if (!loaded && loaded.error().code == Errc::invalid_input) {
+    return make_error(Errc::invalid_input,
+                      "--tokenizer is none, or not that of the pack: " + loaded.error().context);
+  }
   if (!loaded) return loaded.error();
   return compare_samples(pack, loaded->vocabulary, real_files(), request.seed, request.progress);
 }

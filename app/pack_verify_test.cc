@@ -11,6 +11,7 @@
 #include "app/pack_files.h"
 #include "app/part_folder.h"
 #include "core/blocks/concat_packer.h"
+#include "core/model/exit_status.h"
 #include "tests/support/shell.h"
 
 namespace muster {
@@ -160,6 +161,16 @@ TEST(PackVerify, AFileThatIsGoneIsDamageAndNoManifestIsNoPack) {
   const auto verdict = verify_pack(of(pack));
   ASSERT_TRUE(verdict);
   EXPECT_EQ(verdict->report.findings.at(0).culprits.at(0).id, pack + "/loss.bits");
+  // What stands there and is no file: nobody waits for a pipe.
+  for (const std::string name : {"/loss.bits", "/manifest.json"}) {
+    const std::string path = pack + name;
+    std::filesystem::remove(path);
+    ASSERT_EQ(testing_support::run_shell("mkfifo " + path).status, 0);
+    const auto pipe = verify_pack(of(pack, true));
+    ASSERT_TRUE(pipe) << pipe.error().context;
+    EXPECT_EQ(pipe->report.findings.at(0).summary, path + ": not a regular file");
+    EXPECT_EQ(exit_status_of(pipe->report), ExitStatus::critical);
+  }
   std::filesystem::remove(pack + "/manifest.json");
   EXPECT_EQ(verify_pack(of(pack)).error().code, Errc::not_found);
 }

@@ -12,9 +12,7 @@ Result<PartFolder> PartFolder::begin(WorkFolders& folders, const std::string& ou
   if (folders.has(name)) {
     return make_error(Errc::invalid_input, name + " is there already and is not overwritten");
   }
-  if (folders.has(part)) {
-    return make_error(Errc::invalid_input, part + ": something was broken off here; remove it");
-  }
+  if (folders.has(part)) return left_over(folders, part, "remove it");
   auto folder = folders.make(part);
   if (!folder) return folder.error();
   return PartFolder(std::move(*folder), name);
@@ -29,6 +27,13 @@ Status PartFolder::keep() {
   if (Status named = folder_->publish(out_); !named) return named;
   folder_.reset();
   return {};
+}
+
+Error left_over(WorkFolders& folders, const std::string& part, std::string_view way_out) {
+  const auto taken = folders.take(part);
+  if (!taken && taken.error().code == Errc::unavailable) return taken.error();
+  return make_error(Errc::invalid_input,
+                    part + ": something was broken off here; " + std::string(way_out));
 }
 
 std::string folder_name(std::string out) {

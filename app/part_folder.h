@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "edge/os/work_folder.h"
@@ -28,6 +29,10 @@ class PartFolder {
   std::unique_ptr<WorkFolder> folder_;  // nothing: kept, or moved from
   std::string out_;
 };
+
+// Why what is at `part` cannot be begun anew: another process is working in it, or it was left by
+// one that died; then `way_out` says what to do.
+Error left_over(WorkFolders& folders, const std::string& part, std::string_view way_out);
 
 // `out` without the slashes at its end, and the name under which it is made.
 std::string folder_name(std::string out);

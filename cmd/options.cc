@@ -161,7 +161,15 @@ void add_verb(CLI::App& sub, Verb* verb, Parsed& parsed) {
   }
   sub.footer(declared.epilog_text());
   sub.parse_complete_callback([&sub, &parsed, verb, rows = std::move(rows)] {
-    if (!sub.get_subcommands().empty()) return;  // "pack verify" is meant, not "pack"
+    if (!sub.get_subcommands().empty()) {  // "pack verify" is meant, not "pack"
+      for (const auto& row : rows) {
+        if (row.second->count() == 0) continue;
+        throw CLI::ValidationError(row.second->get_name(),
+                                   "stands in front of " + sub.get_subcommands()[0]->get_name() +
+                                       ", which would not see it; put it behind");
+      }
+      return;
+    }
     parsed.verb = verb;
     parsed.options.clear();
     for (const auto& [row, option] : rows) {

@@ -82,8 +82,11 @@ std::string repeats_text(const blocks::PackManifest& manifest) {
     if (input.bytes == 0 || input.hash.empty()) continue;
     const auto [known, fresh] = first.emplace(input.hash, &input);
     if (fresh || repeats++ > 0) continue;
-    text = fmt::format("  TWICE      {} holds what {} holds: its documents are in the pack again",
-                       escape_controls(input.path, 60), escape_controls(known->second->path, 60));
+    const std::string path = escape_controls(input.path, 60);
+    const std::string other = escape_controls(known->second->path, 60);
+    text = "  TWICE      " + path +
+           (path == other ? " was named before" : " holds the bytes of " + other) +
+           ": its documents are in the pack again";
   }
   if (repeats > 1) text += fmt::format("; so are those of {} more", grouped(repeats - 1));
   return text.empty() ? "" : text + "\n";

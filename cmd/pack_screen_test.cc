@@ -63,11 +63,10 @@ TEST(PackScreen, StepsAndWhatWasLeftOut) {
                             {"c", 0, 0, 0, 0, "e"},
                             {"a", 5, 1, 1, 0, "x"},
                             {"d", 5, 1, 1, 0, "x"}};
-  EXPECT_NE(
-      pack_screen(result, "out", "t", "")
-          .find("TWICE      a holds what a holds: its documents are in the pack again; so are "
-                "those of 1 more\n"),
-      std::string::npos);
+  EXPECT_NE(pack_screen(result, "out", "t", "")
+                .find("TWICE      a was named before: its documents are in the pack again; so are "
+                      "those of 1 more\n"),
+            std::string::npos);
   result.manifest.global_batch = 2000;
   EXPECT_NE(pack_screen(result, "out", "t", "").find("none at a global batch of 2000"),
             std::string::npos);

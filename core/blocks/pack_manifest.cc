@@ -90,6 +90,11 @@ void check_account(const PackManifest& m, JsonFields& fields) {
   if (m.trained_tokens > m.tokens() - m.pad_tokens) {
     fields.complain("trained_tokens", "more than tokens");
   }
+  std::optional<std::uint64_t> from_inputs = 0;
+  for (const PackInput& input : m.inputs) from_inputs = sum(from_inputs, input.documents);
+  if (m.tokenizer && from_inputs != documents) {
+    fields.complain("documents", "not those of the inputs together");
+  }
 }
 
 void check_hashes(const PackManifest& m, JsonFields& fields) {

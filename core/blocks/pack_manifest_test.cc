@@ -127,6 +127,7 @@ const BadRow kBad[] = {
        m.eos_added = 0;
      },
      "pieces"},
+    {"an_input_left_out", [](auto& m) { m.inputs.pop_back(); }, "not those of the inputs"},
     {"trained_beyond", [](auto& m) { m.trained_tokens = m.tokens() + 1; }, "trained_tokens"},
     {"no_eos", [](auto& m) { m.eos.reset(); }, "eos"},
     {"eos_beyond_the_vocabulary", [](auto& m) { m.eos = 151'669; }, "eos"},

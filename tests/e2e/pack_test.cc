@@ -43,6 +43,7 @@ class Pack : public ::testing::Test {
 TEST_F(Pack, WrongWordsAreRefused) {
   place_.write("a.jsonl", lines(500));
   EXPECT_EQ(pack("a.jsonl --out x").status, 64);
+  EXPECT_NE(build("a.jsonl").output.find("where to? --out DIR"), std::string::npos);
   for (const char* words : {"--block 12", "--block 0", "--threads -1", "--packing best",
                             "--split '\\q'", "--split x --field y", "--eos no_such_token_at_all"}) {
     const ShellRun run = build(std::string("a.jsonl --out x ") + words);
@@ -72,6 +73,34 @@ TEST_F(Pack, TheScreenTellsTheAccount) {
   const ShellRun again = build("a.jsonl --out packed");
   EXPECT_EQ(again.status, 64);
   EXPECT_NE(again.output.find("is there already"), std::string::npos);
+}
+
+// What was packed is held against its texts, where they are; where they are not, nobody can tell.
+TEST_F(Pack, VerifyReadsTheTextsAgain) {
+  place_.write("a.jsonl", lines(300));
+  place_.write("b.jsonl", lines(200) + "{\"text\":\"\"}\n");
+  ASSERT_EQ(
+      build("a.jsonl b.jsonl --out packed --block 64 --global-batch 8 --remainder fill").status, 0);
+  const std::string verify =
+      "verify packed --tokenizer " +
+      shell_word(std::string(MUSTER_SOURCE_DIR) + "/testdata/tokenizers/qwen2.json");
+  ShellRun run = pack(verify);
+  EXPECT_EQ(run.status, 0) << run.output;
+  EXPECT_NE(run.output.find(" repeated="), std::string::npos) << run.output;
+  EXPECT_TRUE(run.output.ends_with(" samples=256\n")) << run.output;
+  EXPECT_EQ(pack(verify + " --quick").status, 64);
+  run = pack("verify packed --remainder drop");
+  EXPECT_NE(run.output.find(" dropped="), std::string::npos) << run.output;
+  EXPECT_EQ(run.output.find(" samples="), std::string::npos) << run.output;
+  place_.write("b.jsonl", lines(200));
+  run = pack(verify);
+  EXPECT_EQ(run.status, 3) << run.output;
+  EXPECT_NE(run.output.find("b.jsonl"), std::string::npos) << run.output;
+  EXPECT_EQ(run.output.find("samples="), std::string::npos) << "no line to compare\n" << run.output;
+  run = pack("verify packed --tokenizer " +
+             shell_word(std::string(MUSTER_SOURCE_DIR) + "/testdata/tokenizers/llama3.json"));
+  EXPECT_EQ(run.status, 64) << run.output;
+  EXPECT_NE(run.output.find("not that of the pack"), std::string::npos) << run.output;
 }
 
 TEST_F(Pack, InputsOfAllKindsGiveTheSameBlocks) {
