@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -42,39 +43,54 @@ double largest_difference(const std::vector<double>& a, const std::vector<float>
 // One tiny model, tied or not.
 class Qwen3Parity : public ::testing::TestWithParam<bool> {
  protected:
-  void SetUp() override {
-    const char* python = std::getenv("MUSTER_PYTORCH");
-    if (python == nullptr) {
-      GTEST_SKIP() << "MUSTER_PYTORCH is not set: name a Python that has torch and transformers";
-    }
-    const std::string json = fmt::format(
+  static std::string config_json(bool tied) {
+    return fmt::format(
         R"({{"model_type": "qwen3", "vocab_size": 331, "hidden_size": 64, "intermediate_size": 112,
              "num_hidden_layers": 3, "num_attention_heads": 6, "num_key_value_heads": 2,
              "head_dim": 16, "max_position_embeddings": 256, "rms_norm_eps": 1e-6,
              "rope_theta": 10000.0, "hidden_act": "silu", "tie_word_embeddings": {}}})",
-        GetParam());
-    folder_.write("config.json", json);
-    config_ = read_qwen3_config(json).value();
-    std::string plan;
-    for (const Unit& unit : UnitPlan(config_).units()) {
-      for (const TensorSpec& tensor : unit.tensors) {
-        plan += unit.name + ' ' + tensor.name;
-        for (const std::uint64_t side : tensor.shape) plan += fmt::format(" {}", side);
-        plan += '\n';
+        tied);
+  }
+
+  // Python starts slowly: once for both.
+  static void SetUpTestSuite() {
+    const char* python = std::getenv("MUSTER_PYTORCH");
+    if (python == nullptr) return;
+    std::string command = "PYTHONDONTWRITEBYTECODE=1 " + shell_word(python) + " " +
+                          shell_word(MUSTER_SOURCE_DIR "/tests/pytorch/qwen3_reference.py");
+    for (const bool tied : {false, true}) {
+      const TemporaryFolder& folder = folders_.emplace_back();
+      folder.write("config.json", config_json(tied));
+      const UnitPlan plan(read_qwen3_config(config_json(tied)).value());
+      std::string text;
+      for (const Unit& unit : plan.units()) {
+        for (const TensorSpec& tensor : unit.tensors) {
+          text += unit.name + ' ' + tensor.name;
+          for (const std::uint64_t side : tensor.shape) text += fmt::format(" {}", side);
+          text += '\n';
+        }
       }
+      folder.write("plan.txt", text);
+      command += " " + shell_word(folder.path());
     }
-    folder_.write("plan.txt", plan);
-    const std::string script = std::string(MUSTER_SOURCE_DIR) + "/tests/pytorch/qwen3_reference.py";
-    const ShellRun run = run_shell("PYTHONDONTWRITEBYTECODE=1 " + shell_word(python) + " " +
-                                   shell_word(script) + " " + shell_word(folder_.path()));
-    ASSERT_EQ(run.status, 0) << run.output;
-    ids_ = numbers_of<std::int32_t>(folder_.path() + "/ids.i32");
+    made_ = run_shell(command);
+  }
+  static void TearDownTestSuite() { folders_.clear(); }
+
+  void SetUp() override {
+    if (folders_.empty() || made_.status == 77) {
+      GTEST_SKIP() << "MUSTER_PYTORCH does not name a Python that has torch and transformers";
+    }
+    ASSERT_EQ(made_.status, 0) << made_.output;
+    config_ = read_qwen3_config(config_json(GetParam())).value();
+    ids_ = numbers_of<std::int32_t>(folder() + "/ids.i32");
     counted_.assign(ids_.size(), 1);
     batch_ = {2, ids_.size() / 2, ids_, counted_};
   }
 
+  static const std::string& folder() { return folders_[GetParam() ? 1 : 0].path(); }
   std::vector<float> floats(const std::string& name) const {
-    return numbers_of<float>(folder_.path() + "/" + name + ".f32");
+    return numbers_of<float>(folder() + "/" + name + ".f32");
   }
   void load(PlainTrainer& trainer) const {
     const UnitPlan plan(config_);
@@ -100,7 +116,8 @@ class Qwen3Parity : public ::testing::TestWithParam<bool> {
     return out;
   }
 
-  TemporaryFolder folder_;
+  static inline std::deque<TemporaryFolder> folders_;
+  static inline ShellRun made_;
   Qwen3Config config_;
   std::vector<std::int32_t> ids_;
   std::vector<std::uint8_t> counted_;
@@ -108,7 +125,7 @@ class Qwen3Parity : public ::testing::TestWithParam<bool> {
 };
 
 TEST_P(Qwen3Parity, TheSavedConfigurationIsReadBack) {
-  const auto config = read_qwen3_config(file_text(folder_.path() + "/hf/config.json"));
+  const auto config = read_qwen3_config(file_text(folder() + "/hf/config.json"));
   ASSERT_TRUE(config) << config.error().context;
   EXPECT_EQ(*config, config_);
 }
@@ -121,7 +138,7 @@ TEST_P(Qwen3Parity, LogitsLossAndGradientsInF32) {
   EXPECT_LE(apart, 1e-4);
   const double labels = static_cast<double>(ids_.size() - 2);
   const double loss = trainer.add(batch_, 1 / labels) / labels;
-  EXPECT_NEAR(loss, std::stod(file_text(folder_.path() + "/loss.txt")), 2e-6);
+  EXPECT_NEAR(loss, std::stod(file_text(folder() + "/loss.txt")), 2e-6);
   double worst = 0;
   for (std::size_t unit = 0; unit < math->plan().units().size(); ++unit) {
     const Unit& what = math->plan().units()[unit];

@@ -1,11 +1,12 @@
 """What Hugging Face's Qwen3 makes of random weights: the reference of qwen3_parity_test.
 
-    qwen3_reference.py FOLDER
+    qwen3_reference.py FOLDER...
 
-FOLDER has config.json (of a tiny model) and plan.txt (a line for each tensor: unit, name, sides).
+Each FOLDER has config.json (of a tiny model) and plan.txt (a line for each tensor: unit, name, sides).
 Written beside them: hf/config.json as the library saves it; for each unit weights.UNIT.f32 and
 gradients.UNIT.f32, its tensors one after the other; ids.i32, sequences x 96; logits.f32;
 logits_bf16.f32, computed in bf16; loss.txt, the mean over all labels.
+Exit status 77: transformers is not installed.
 """
 
 import json
@@ -14,7 +15,11 @@ import sys
 
 import numpy
 import torch
-import transformers
+
+try:
+    import transformers
+except ImportError:
+    sys.exit(77)
 
 SEQUENCES, LENGTH = 2, 96
 
@@ -66,4 +71,5 @@ def main(folder):
 
 
 if __name__ == "__main__":
-    main(pathlib.Path(sys.argv[1]))
+    for word in sys.argv[1:]:
+        main(pathlib.Path(word))
