@@ -176,8 +176,8 @@ TEST(FlightRecords, AFileHoldsWhatTheMemoryHolds) {
     ASSERT_TRUE(recorder);
     const std::vector<int> all = {0};
     const auto group = (*recorder)->add_group("world", all);
-    const auto place = (*recorder)->post(group, 1, train::CollectiveOp::barrier,
-                                         {Purpose::save, 0}, 0, train::Dtype::f32);
+    const auto place = (*recorder)->post(group, 1, train::CollectiveOp::barrier, {Purpose::save, 0},
+                                         0, train::Dtype::f32);
     (*recorder)->started(place);
     std::ifstream file(path, std::ios::binary);  // while it is mapped
     const std::string bytes((std::istreambuf_iterator<char>(file)), {});

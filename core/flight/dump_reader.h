@@ -12,10 +12,10 @@
 #include "core/flight/flight_window.h"
 
 // Bytes of a flight-recorder file -> FlightDump. Knows by content whether it is the pickle that
-// PyTorch writes (also one that Python wrote again), the JSON variant, or a record of our own trainer
-// (record_reader.h, which says what differs), and reads all formats: the
-// bare list of torch 2.2, 1.x, 2.0 to 2.10 and later 2.x, whose unknown keys are passed over. Never
-// executes anything (pickle_reader.h).
+// PyTorch writes (also one that Python wrote again), the JSON variant, or a record of our own
+// trainer (record_reader.h, which says what differs), and reads all formats: the bare list of
+// torch 2.2, 1.x, 2.0 to 2.10 and later 2.x, whose unknown keys are passed over. Never executes
+// anything (pickle_reader.h).
 //
 // What is damaged is lost and said in `notes`, the rest stands:
 // - A field of another type than it should have is absent; so are numbers and times beyond 2^62.

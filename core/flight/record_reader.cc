@@ -39,8 +39,7 @@ std::string dtype_name(std::string_view op, std::uint8_t dtype) {
 
 class RecordReading {
  public:
-  RecordReading(const FlightRecordHeader& header, FlightDump& dump)
-      : header_(header), dump_(dump) {
+  RecordReading(const FlightRecordHeader& header, FlightDump& dump) : header_(header), dump_(dump) {
     dump_.stacks.emplace_back();
   }
 

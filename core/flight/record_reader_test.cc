@@ -19,9 +19,7 @@ struct Record {
   std::array<FlightRecordGroup, kFlightRecordGroups> groups = {};
   std::array<FlightRecordRow, kRing> rows = {};
 
-  std::string bytes() const {
-    return {reinterpret_cast<const char*>(this), sizeof(*this)};
-  }
+  std::string bytes() const { return {reinterpret_cast<const char*>(this), sizeof(*this)}; }
 };
 static_assert(sizeof(Record) == kFlightRecordHeadBytes + kRing * sizeof(FlightRecordRow));
 

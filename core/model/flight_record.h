@@ -72,8 +72,8 @@ static_assert(kFlightRecordHeadBytes % 64 == 0, "a row is one cache line");
 
 // Words of the numbers in a row, which are those of CollectiveOp, Purpose and Dtype of the trainer;
 // empty: a later one.
-std::string_view flight_record_op(std::uint8_t op);            // "all_gather"
-std::string_view flight_record_purpose(std::uint8_t purpose);  // "weights"
+std::string_view flight_record_op(std::uint8_t op);             // "all_gather"
+std::string_view flight_record_purpose(std::uint8_t purpose);   // "weights"
 std::string_view flight_record_failure(std::uint32_t failure);  // "desync"
 // Bytes of one number; 1 where the type is not known.
 std::uint64_t flight_record_item_bytes(std::uint8_t dtype);

@@ -134,6 +134,8 @@ const std::vector<Owner>& owners() {
       {"xxhash.h", {"core/"}},
       {"immintrin.h", {"core/tokens/class_masks.cc"}},
       {"oneapi/dnnl/", {"train/math/"}},
+      {"cuda_runtime.h", {"train/comm/nccl_exchange.cc"}},
+      {"nccl.h", {"train/comm/nccl_exchange.cc"}},
       {"gtest/", {"tests/"}, true},
       {"gmock/", {"tests/"}, true},
       {"benchmark/", {"bench/"}},

@@ -60,9 +60,8 @@ std::vector<Side> sides_of(std::span<const int> ranks, std::span<const CallSigna
       same->ranks.push_back(ranks[i]);
     }
   }
-  std::stable_sort(sides.begin(), sides.end(), [](const Side& a, const Side& b) {
-    return a.ranks.size() > b.ranks.size();
-  });
+  std::stable_sort(sides.begin(), sides.end(),
+                   [](const Side& a, const Side& b) { return a.ranks.size() > b.ranks.size(); });
   return sides;
 }
 
@@ -80,7 +79,8 @@ std::string describe_call(const CallSignature& call) {
   if (has_unit(call.purpose)) text += fmt::format(", unit {}", call.unit);
   const bool sized = call.op != CollectiveOp::barrier && call.op != CollectiveOp::gather_texts;
   if (sized) text += fmt::format(", {} bytes", call.bytes);
-  const bool summed = call.op == CollectiveOp::reduce_scatter || call.op == CollectiveOp::all_reduce;
+  const bool summed =
+      call.op == CollectiveOp::reduce_scatter || call.op == CollectiveOp::all_reduce;
   if (summed && call.fold != Fold::min && call.fold != Fold::max) {
     text += fmt::format(" {}", dtype_name(call.dtype));
   }

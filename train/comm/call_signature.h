@@ -36,8 +36,8 @@ std::string describe_call(const CallSignature& call);
 // "rank 3", "ranks 0-2 and 5"; of many the first ones and how many more.
 std::string describe_ranks(std::span<const int> ranks);
 
-// Global ranks of a group, and what each of them calls. Nothing: all the same. Else who differs: the
-// ranks outside of a strict majority; where there is none, nobody is named as odd and the text
+// Global ranks of a group, and what each of them calls. Nothing: all the same. Else who differs:
+// the ranks outside of a strict majority; where there is none, nobody is named as odd and the text
 // tells all sides.
 std::optional<CollectiveFailure> judge_signatures(std::span<const int> ranks,
                                                   std::span<const CallSignature> calls);

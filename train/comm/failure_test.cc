@@ -214,11 +214,11 @@ TEST(Failure, AnyThreadMayGiveUpForAll) {
   std::jthread other([&] { ranks[2]->abort("its disk is full"); });
   on_all(ranks, [](Communicator& comm) {
     std::vector<float> full(3 << 20), shard(1 << 20);
-    const Ticket ticket =
-        comm.rank() == 1 ? Ticket{0}
-                         : comm.all_gather(reinterpret_cast<std::byte*>(shard.data()),
-                                           reinterpret_cast<std::byte*>(full.data()), 4 << 20,
-                                           {Purpose::weights, 0});
+    const Ticket ticket = comm.rank() == 1
+                              ? Ticket{0}
+                              : comm.all_gather(reinterpret_cast<std::byte*>(shard.data()),
+                                                reinterpret_cast<std::byte*>(full.data()), 4 << 20,
+                                                {Purpose::weights, 0});
     if (ticket != 0) {
       EXPECT_FALSE(comm.wait(ticket));
     }

@@ -18,8 +18,8 @@
 namespace muster::train {
 namespace {
 
-static_assert(static_cast<int>(CollectiveOp::barrier) == 4 &&
-                  static_cast<int>(Purpose::end) == 7 && static_cast<int>(Dtype::bf16) == 2 &&
+static_assert(static_cast<int>(CollectiveOp::barrier) == 4 && static_cast<int>(Purpose::end) == 7 &&
+                  static_cast<int>(Dtype::bf16) == 2 &&
                   static_cast<int>(CollectiveFailure::Kind::aborted) == 3,
               "the words of core/model/flight_record.cc are these numbers");
 
@@ -54,7 +54,8 @@ FlightRecorder::FlightRecorder(std::byte* memory, std::size_t size, const Head& 
   out.started_ns = now_ns();
   put(out.host, head.host);
   put(out.run, head.run);
-  store(*reinterpret_cast<std::uint64_t*>(memory_), std::bit_cast<std::uint64_t>(kFlightRecordMagic));
+  store(*reinterpret_cast<std::uint64_t*>(memory_),
+        std::bit_cast<std::uint64_t>(kFlightRecordMagic));
 }
 
 Result<std::unique_ptr<FlightRecorder>> FlightRecorder::create(const std::string& path,
@@ -65,9 +66,9 @@ Result<std::unique_ptr<FlightRecorder>> FlightRecorder::create(const std::string
   if (file < 0) return errno_error("making the flight record " + path, errno);
   // Room is taken now: a full disk must be an error here, not the end of the process later.
   const int full = posix_fallocate(file, 0, static_cast<off_t>(kFlightRecordBytes));
-  void* memory = full == 0 ? mmap(nullptr, kFlightRecordBytes, PROT_READ | PROT_WRITE, MAP_SHARED,
-                                  file, 0)
-                           : MAP_FAILED;
+  void* memory =
+      full == 0 ? mmap(nullptr, kFlightRecordBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)
+                : MAP_FAILED;
   const int why = full != 0 ? full : errno;
   close(file);
   if (memory == MAP_FAILED) {
@@ -79,8 +80,8 @@ Result<std::unique_ptr<FlightRecorder>> FlightRecorder::create(const std::string
 }
 
 std::unique_ptr<FlightRecorder> FlightRecorder::in_memory(const Head& head) {
-  void* memory = mmap(nullptr, kFlightRecordBytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* memory =
+      mmap(nullptr, kFlightRecordBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   MUSTER_CHECK(memory != MAP_FAILED, "there is memory for a flight record");
   return std::unique_ptr<FlightRecorder>(
       new FlightRecorder(static_cast<std::byte*>(memory), kFlightRecordBytes, head));
@@ -105,8 +106,7 @@ std::uint32_t FlightRecorder::add_group(std::string_view name, std::span<const i
     count.fetch_sub(1);
     return kFlightRecordGroups;
   }
-  auto& group =
-      reinterpret_cast<FlightRecordGroup*>(memory_ + sizeof(FlightRecordHeader))[place];
+  auto& group = reinterpret_cast<FlightRecordGroup*>(memory_ + sizeof(FlightRecordHeader))[place];
   put(group.name, name);
   const int stride = ranks.size() > 1 ? ranks[1] - ranks[0] : 1;
   bool even = !ranks.empty();

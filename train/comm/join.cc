@@ -119,15 +119,22 @@ Result<std::unique_ptr<Communicator>> join_host(const JoinRequest& request,
   return communicator(std::move(exchange), options);
 }
 
-Result<std::unique_ptr<Communicator>> join_network(const JoinRequest& request,
-                                                   const CommOptions& options) {
+Result<std::unique_ptr<Exchange>> exchange_over_network(const JoinRequest& request,
+                                                        Duration patience) {
   const Status fine = check(request);
   if (!fine) return fine.error();
-  const MonoTime until = system_clock().mono() + options.join_deadline;
+  const MonoTime until = system_clock().mono() + patience;
   auto mesh = meet_on_network(request, until);
   if (!mesh) return within("joining the ranks over TCP", mesh.error());
   auto exchange = TcpExchange::connect(std::move(mesh->mesh), mesh->listener, until);
   if (!exchange) return within("joining the ranks over TCP", exchange.error());
+  return std::unique_ptr<Exchange>(std::move(*exchange));
+}
+
+Result<std::unique_ptr<Communicator>> join_network(const JoinRequest& request,
+                                                   const CommOptions& options) {
+  auto exchange = exchange_over_network(request, options.join_deadline);
+  if (!exchange) return exchange.error();
   return communicator(std::move(*exchange), options);
 }
 
@@ -141,8 +148,8 @@ std::vector<std::unique_ptr<Communicator>> join_threads(int world,
   for (int rank = 0; rank < world; ++rank) {
     auto hold = std::make_shared<ShmHold>(memory, rank, world);
     const std::size_t own = options.size() == 1 ? 0 : static_cast<std::size_t>(rank);
-    out.push_back(communicator(
-        std::make_unique<ShmExchange>(std::move(hold), 0, all_ranks(world)), options[own]));
+    out.push_back(communicator(std::make_unique<ShmExchange>(std::move(hold), 0, all_ranks(world)),
+                               options[own]));
   }
   return out;
 }

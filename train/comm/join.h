@@ -40,14 +40,15 @@ struct JoinRequest {
 // nothing is left behind however they end, and the size of /dev/shm does not matter. They find one
 // another by `token`, under a name that only this network namespace has.
 //
-// Errc::timeout: ranks did not come in time, and which. Errc::invalid_input: another world, token or
-// build, a rank that came twice. Errc::unsupported: the kernel cannot watch processes (before 5.3).
+// Errc::timeout: ranks did not come in time, and which. Errc::invalid_input: another world, token
+// or build, a rank that came twice. Errc::unsupported: the kernel cannot watch processes
+// (before 5.3).
 Result<std::unique_ptr<Communicator>> join_host(const JoinRequest& request,
                                                 const CommOptions& options);
 
 // Ranks on any hosts, over TCP, two connections for each pair. A job over several hosts uses it for
-// all ranks, also those of one host: one way of moving bytes in a job, and one place to look at. The
-// sums are those of join_host() bit by bit. Errors as there; Errc::not_found: no such host.
+// all ranks, also those of one host: one way of moving bytes in a job, and one place to look at.
+// The sums are those of join_host() bit by bit. Errors as there; Errc::not_found: no such host.
 Result<std::unique_ptr<Communicator>> join_network(const JoinRequest& request,
                                                    const CommOptions& options);
 

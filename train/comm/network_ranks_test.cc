@@ -1,8 +1,10 @@
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <cstring>
 #include <optional>
 
+#include "tests/support/shell.h"
 #include "train/comm/process_test_kit.h"
 #include "train/comm/rank_test_kit.h"
 #include "train/comm/socket.h"
@@ -53,8 +55,9 @@ std::string results_of(Communicator& comm, std::size_t slice) {
   std::vector<float> gathered(slice * members);
   std::vector<double> reduced(slice);
   for (std::size_t i = 0; i < full.size(); ++i) {
-    full[i] = static_cast<float>((i * 7919 + static_cast<std::size_t>(comm.rank()) * 104729) % 1009) /
-              (1.0F + static_cast<float>(comm.rank()));
+    full[i] =
+        static_cast<float>((i * 7919 + static_cast<std::size_t>(comm.rank()) * 104729) % 1009) /
+        (1.0F + static_cast<float>(comm.rank()));
   }
   for (std::size_t i = 0; i < slice; ++i) {
     shard[i] = full[i];
@@ -88,7 +91,7 @@ std::string results_of(Communicator& comm, std::size_t slice) {
 
 TEST(NetworkRanks, GiveWhatSharedMemoryGivesBitByBit) {
   for (const int world : {1, 2, 3, 4}) {
-    for (const std::size_t slice : {0u, 1u, 1001u, 300000u}) {
+    for (const std::size_t slice : {0u, 1u, 1001u, 200000u}) {
       std::vector<std::string> over_tcp(4), over_memory(4);
       Ranks network = join_loopback(world, patient(30));
       on_all(network, [&](Communicator& comm) {
@@ -185,6 +188,18 @@ TEST(NetworkRanks, WithoutTheCheckRanksThatDifferHang) {
   });
 }
 
+TEST(NetworkRanks, WhoHasLeftIsNotWaitedFor) {
+  Ranks ranks = join_loopback(3, patient(30));
+  on_all(ranks, [](Communicator& comm) { EXPECT_TRUE(comm.barrier({Purpose::loss, 0})); });
+  ranks.erase(ranks.begin() + 1);
+  on_all(ranks, [](Communicator& comm) {
+    EXPECT_FALSE(comm.barrier({Purpose::loss, 0}));
+    EXPECT_EQ(comm.failure()->kind, Kind::gone);
+    EXPECT_EQ(comm.failure()->odd_ranks, std::vector<int>{1});
+    EXPECT_NE(comm.failure()->text.find("rank 1 has left"), std::string::npos);
+  });
+}
+
 TEST(NetworkRanks, WhoLeavesAfterTheLastCallHarmsNobody) {
   for (int repeat = 0; repeat < 20; ++repeat) {
     Ranks ranks = join_loopback(3, patient(30));
@@ -220,7 +235,7 @@ int gather_until_failure(const JoinRequest& request, const CommOptions& options,
 }
 
 TEST(NetworkRanks, KilledEverySurvivorKnowsWhoWithinTwoSeconds) {
-  for (int repeat = 0; repeat < 8; ++repeat) {
+  for (int repeat = 0; repeat < 12; ++repeat) {
     const int world = 2 + repeat % 3, victim = repeat % world;
     const std::uint16_t port = free_port();
     CommOptions options = patient(30);
@@ -326,6 +341,58 @@ TEST(NetworkRanks, StrangersAtTheDoorHarmNobody) {
   });
   threads.clear();
   on_all(ranks, [](Communicator& comm) { EXPECT_TRUE(comm.barrier({Purpose::end, 0})); });
+}
+
+// ---- a link that is cut ------------------------------------------------------------------------
+
+// Two ranks, each in a network of its own, joined by one cable.
+TEST(NetworkRanks, ACutLinkIsMetByTheDeadlineOnBothSides) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root: it makes networks";
+  for (const char* tool : {"ip", "nsenter"}) {
+    if (const auto why = testing_support::reason_to_skip(tool); !why.empty()) GTEST_SKIP() << why;
+  }
+  constexpr int kNoNetwork = 77, kGo = RankProcesses::kMost - 1;
+  CommOptions options = patient(30);
+  options.deadline = seconds_to_duration(1);
+  RankProcesses processes;
+  for (int i = 0; i < 2; ++i) {
+    processes.start([&](int rank, RankReport& report) {
+      if (unshare(CLONE_NEWNET) != 0) return kNoNetwork;
+      report.progress = 1;
+      while (processes.report(kGo).progress == 0) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+      JoinRequest request = request_of(rank, 2, 29500);
+      request.master_address = "10.77.0.1";
+      return gather_until_failure(request, options, report);
+    });
+  }
+  const auto in_network = [&](int rank, const std::string& command) {
+    return testing_support::run_shell(
+        fmt::format("nsenter -t {} -n sh -c '{}'", processes.pid(rank), command));
+  };
+  while (processes.report(0).progress == 0 || processes.report(1).progress == 0) {
+    if (waitpid(processes.pid(0), nullptr, WNOHANG) != 0) GTEST_SKIP() << "no networks of our own";
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  const auto cable = in_network(0, fmt::format("ip link add cable0 type veth peer name cable1 "
+                                               "netns {}",
+                                               processes.pid(1)));
+  if (cable.status != 0) GTEST_SKIP() << "no virtual cables here: " << cable.output;
+  for (int rank = 0; rank < 2; ++rank) {
+    const auto up = in_network(
+        rank, fmt::format("ip addr add 10.77.0.{}/24 dev cable{} && ip link set cable{} up",
+                          rank + 1, rank, rank));
+    ASSERT_EQ(up.status, 0) << up.output;
+  }
+  processes.report(kGo).progress = 1;
+  ASSERT_TRUE(processes.reach(2, 6)) << processes.report(0).text.data();
+  ASSERT_EQ(in_network(0, "ip link set cable0 down").status, 0);
+  for (int rank = 0; rank < 2; ++rank) {
+    ASSERT_EQ(processes.wait(rank), 3) << processes.report(rank).text.data();
+    EXPECT_EQ(processes.report(rank).kind, static_cast<int>(Kind::deadline));
+    EXPECT_EQ(processes.report(rank).odd_rank, 1 - rank) << processes.report(rank).text.data();
+  }
 }
 
 }  // namespace

@@ -9,7 +9,6 @@
 #include "base/check.h"
 #include "edge/os/clock.h"
 #include "train/comm/flight_recorder.h"
-#include "train/comm/rank_sum.h"
 
 namespace muster::train {
 namespace {
@@ -17,10 +16,6 @@ namespace {
 constexpr std::size_t kTextBytes = 64 * 1024;
 // Between signs of life of a rank that waits.
 constexpr Duration kSeen = std::chrono::milliseconds(100);
-// Of all ranks together in one round of a sum: stays in the second cache.
-constexpr std::size_t kRoundBytes = 1024 * 1024;
-constexpr std::size_t kRoundLeast = 16 * 1024;  // of one rank
-
 std::byte* bytes_of(void* memory) {
   return static_cast<std::byte*>(memory);
 }
@@ -93,37 +88,20 @@ bool OrderedCommunicator::execute(Call& call) {
   return good;
 }
 
-// Rounds of all members' pieces, each added up where it arrived.
-bool OrderedCommunicator::sum_up(Exchange& exchange, std::byte* data, std::size_t elements,
-                                 Dtype dtype) {
-  const std::size_t members = exchange.ranks().size();
-  const std::size_t item = dtype_bytes(dtype);
-  const std::size_t round = std::max(kRoundBytes / members, kRoundLeast) / item;
-  scratch_.resize(std::min(round, elements) * item * members);
-  std::vector<const std::byte*> parts(members);
-  for (std::size_t at = 0; at < elements; at += round) {
-    const std::size_t n = std::min(round, elements - at);
-    std::byte* own = data + at * item;
-    if (!exchange.gather(own, scratch_.data(), n * item)) return false;
-    for (std::size_t i = 0; i < members; ++i) parts[i] = scratch_.data() + i * n * item;
-    fold_in_rank_order(parts, own, n, dtype);
-  }
-  return true;
-}
-
 // Lengths first, then all texts as long as the longest.
 bool OrderedCommunicator::gather_all_texts(Exchange& exchange, std::string_view text,
                                            std::vector<std::string>& out) {
   const std::size_t members = exchange.ranks().size();
   std::vector<std::uint64_t> lengths(members);
   std::uint64_t length = text.size();
-  if (!exchange.gather(bytes_of(&length), bytes_of(lengths.data()), sizeof length)) return false;
+  if (!exchange.gather_words(bytes_of(&length), bytes_of(lengths.data()), sizeof length))
+    return false;
   const std::uint64_t most =
       std::min<std::uint64_t>(*std::max_element(lengths.begin(), lengths.end()), kTextBytes);
   std::string padded(text);
   padded.resize(most);
   std::string all(most * members, '\0');
-  if (!exchange.gather(bytes_of(padded.data()), bytes_of(all.data()), most)) return false;
+  if (!exchange.gather_words(bytes_of(padded.data()), bytes_of(all.data()), most)) return false;
   for (std::size_t i = 0; i < members; ++i) {
     out.push_back(all.substr(i * most, std::min(lengths[i], most)));
   }
@@ -169,25 +147,26 @@ std::uint64_t OrderedCommunicator::from_others(std::uint64_t bytes) const {
 
 Ticket OrderedCommunicator::all_gather(const std::byte* shard, std::byte* full, std::size_t bytes,
                                        Tag tag) {
-  return start({.bytes = bytes, .op = CollectiveOp::all_gather}, tag, [=, this](Exchange& exchange) {
-    if (!exchange.gather(shard, full, bytes)) return false;
-    const std::lock_guard lock(mutex_);
-    cost_.bytes_in += from_others(bytes);
-    return true;
-  });
+  return start({.bytes = bytes, .op = CollectiveOp::all_gather}, tag,
+               [=, this](Exchange& exchange) {
+                 if (!exchange.gather(shard, full, bytes)) return false;
+                 const std::lock_guard lock(mutex_);
+                 cost_.bytes_in += from_others(bytes);
+                 return true;
+               });
 }
 
 Ticket OrderedCommunicator::reduce_scatter_add(const std::byte* full, std::byte* sum,
                                                std::size_t elements, Dtype wire, Tag tag) {
   const std::uint64_t bytes = elements * dtype_bytes(wire);
-  return start({.bytes = bytes, .op = CollectiveOp::reduce_scatter, .dtype = wire,
-                .fold = Fold::sum},
-               tag, [=, this](Exchange& exchange) {
-                 if (!exchange.reduce(full, sum, elements, wire)) return false;
-                 const std::lock_guard lock(mutex_);
-                 cost_.bytes_in += from_others(bytes);
-                 return true;
-               });
+  return start(
+      {.bytes = bytes, .op = CollectiveOp::reduce_scatter, .dtype = wire, .fold = Fold::sum}, tag,
+      [=, this](Exchange& exchange) {
+        if (!exchange.reduce(full, sum, elements, wire)) return false;
+        const std::lock_guard lock(mutex_);
+        cost_.bytes_in += from_others(bytes);
+        return true;
+      });
 }
 
 Ticket OrderedCommunicator::all_reduce(std::byte* data, std::size_t elements, Dtype dtype,
@@ -196,7 +175,7 @@ Ticket OrderedCommunicator::all_reduce(std::byte* data, std::size_t elements, Dt
   const std::uint64_t bytes = elements * dtype_bytes(dtype);
   return start({.bytes = bytes, .op = CollectiveOp::all_reduce, .dtype = dtype, .fold = Fold::sum},
                tag, [=, this](Exchange& exchange) {
-                 if (!sum_up(exchange, data, elements, dtype)) return false;
+                 if (!exchange.all_reduce(data, elements, dtype)) return false;
                  const std::lock_guard lock(mutex_);
                  cost_.bytes_in += from_others(bytes);
                  return true;
@@ -207,11 +186,11 @@ template <typename T>
 Result<std::vector<T>> OrderedCommunicator::gather_values(T value, Fold fold, Dtype dtype,
                                                           Tag tag) {
   std::vector<T> all(exchange_->ranks().size());
-  const Status done = wait(start(
-      {.bytes = sizeof(T), .op = CollectiveOp::all_reduce, .dtype = dtype, .fold = fold}, tag,
-      [&](Exchange& exchange) {
-        return exchange.gather(bytes_of(&value), bytes_of(all.data()), sizeof(T));
-      }));
+  const Status done =
+      wait(start({.bytes = sizeof(T), .op = CollectiveOp::all_reduce, .dtype = dtype, .fold = fold},
+                 tag, [&](Exchange& exchange) {
+                   return exchange.gather_words(bytes_of(&value), bytes_of(all.data()), sizeof(T));
+                 }));
   if (!done) return done.error();
   return all;
 }
@@ -239,9 +218,9 @@ Result<std::int64_t> OrderedCommunicator::max(std::int64_t value, Tag tag) {
 Result<std::vector<std::string>> OrderedCommunicator::gather_texts(std::string_view text, Tag tag) {
   MUSTER_CHECK(text.size() <= kTextBytes, "texts are short");
   std::vector<std::string> all;
-  const Status done =
-      wait(start({.op = CollectiveOp::gather_texts}, tag,
-                 [&](Exchange& exchange) { return gather_all_texts(exchange, text, all); }));
+  const Status done = wait(start({.op = CollectiveOp::gather_texts}, tag, [&](Exchange& exchange) {
+    return gather_all_texts(exchange, text, all);
+  }));
   if (!done) return done.error();
   return all;
 }
@@ -257,7 +236,7 @@ Result<std::unique_ptr<Communicator>> OrderedCommunicator::split(int colour,
       {.bytes = sizeof colour, .op = CollectiveOp::all_gather}, {Purpose::agreement, 0},
       [&](Exchange& exchange) {
         std::vector<int> colours(exchange.ranks().size());
-        if (!exchange.gather(bytes_of(&colour), bytes_of(colours.data()), sizeof colour)) {
+        if (!exchange.gather_words(bytes_of(&colour), bytes_of(colours.data()), sizeof colour)) {
           return false;
         }
         std::vector<std::size_t> members;

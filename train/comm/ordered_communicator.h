@@ -53,7 +53,6 @@ class OrderedCommunicator final : public Communicator {
   Ticket start(CallSignature signature, Tag tag, std::function<bool(Exchange&)> move);
   void run();
   bool execute(Call& call);
-  bool sum_up(Exchange& exchange, std::byte* data, std::size_t elements, Dtype dtype);
   bool gather_all_texts(Exchange& exchange, std::string_view text, std::vector<std::string>& out);
   template <typename T>
   Result<std::vector<T>> gather_values(T value, Fold fold, Dtype dtype, Tag tag);
@@ -61,8 +60,7 @@ class OrderedCommunicator final : public Communicator {
 
   std::unique_ptr<Exchange> exchange_;
   const CommOptions options_;
-  std::uint32_t group_ = 0;               // in the flight record
-  std::vector<std::byte> scratch_;        // of the order thread
+  std::uint32_t group_ = 0;                // in the flight record
   std::vector<CallSignature> signatures_;  // of the order thread
 
   std::mutex mutex_;

@@ -25,9 +25,9 @@ namespace muster::train {
 // What a rank tells its test: lies in memory that all share.
 struct RankReport {
   std::atomic<int> progress{0};
-  std::atomic<int> kind{-1};        // of the failure
-  std::atomic<int> odd_ranks{0};    // how many
-  std::atomic<int> odd_rank{-1};    // the first
+  std::atomic<int> kind{-1};           // of the failure
+  std::atomic<int> odd_ranks{0};       // how many
+  std::atomic<int> odd_rank{-1};       // the first
   std::atomic<std::int64_t> at_ns{0};  // when it knew
   std::array<char, 512> text{};
 
@@ -38,9 +38,7 @@ struct RankReport {
     say(failure.text);
     kind = static_cast<int>(failure.kind);
   }
-  void say(const std::string& what) {
-    what.copy(text.data(), text.size() - 1);
-  }
+  void say(const std::string& what) { what.copy(text.data(), text.size() - 1); }
 };
 
 // Processes of a test. What still runs at the end is killed.
@@ -74,6 +72,7 @@ class RankProcesses {
     pids_.push_back(pid);
   }
   RankReport& report(int rank) { return reports_[rank]; }
+  pid_t pid(int rank) const { return pids_[static_cast<std::size_t>(rank)]; }
   void signal(int rank, int number) { kill(pids_[static_cast<std::size_t>(rank)], number); }
 
   // What it returned; -1: a signal ended it.

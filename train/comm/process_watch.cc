@@ -12,8 +12,8 @@
 
 namespace muster::train {
 
-Result<std::unique_ptr<ProcessWatch>> ProcessWatch::start(
-    std::span<const int> pids, std::function<void(std::size_t)> ended) {
+Result<std::unique_ptr<ProcessWatch>> ProcessWatch::start(std::span<const int> pids,
+                                                          std::function<void(std::size_t)> ended) {
   std::unique_ptr<ProcessWatch> watch(new ProcessWatch());
   watch->ended_ = std::move(ended);
   watch->descriptors_.push_back(eventfd(0, EFD_CLOEXEC));

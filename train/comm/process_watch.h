@@ -26,7 +26,7 @@ class ProcessWatch {
   ProcessWatch() = default;
   void run();
 
-  std::vector<int> descriptors_;  // [0]: stop
+  std::vector<int> descriptors_;   // [0]: stop
   std::vector<std::size_t> gone_;  // before the start
   std::function<void(std::size_t)> ended_;
   std::thread thread_;

@@ -56,8 +56,7 @@ void sum_typed(std::span<const std::byte* const> parts, std::byte* sum, std::siz
     case Dtype::f32:
       return sum_blocks<float, float, kAdd>(parts, reinterpret_cast<float*>(sum), elements);
     case Dtype::bf16:
-      return sum_blocks<std::uint16_t, float, kAdd>(parts, reinterpret_cast<float*>(sum),
-                                                    elements);
+      return sum_blocks<std::uint16_t, float, kAdd>(parts, reinterpret_cast<float*>(sum), elements);
   }
 }
 

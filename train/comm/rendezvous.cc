@@ -123,9 +123,9 @@ Result<Meeting> hold_meeting(const JoinRequest& request, const Descriptor& liste
 
 Result<Meeting> attend_meeting(const JoinRequest& request, const Descriptor& connection,
                                const std::string& card, MonoTime until) {
-  const std::string greeting = fmt::format("{}\n{}\n{}\n{}\n{}", kGreeting,
-                                           plain_word(request.token), request.rank, request.world,
-                                           card);
+  const std::string greeting =
+      fmt::format("{}\n{}\n{}\n{}\n{}", kGreeting, plain_word(request.token), request.rank,
+                  request.world, card);
   const Status sent = send_frame(connection, greeting, until);
   if (!sent) return within("greeting rank 0", sent.error());
   Meeting meeting;

@@ -28,8 +28,8 @@ Result<std::unique_ptr<SharedMemory>> SharedMemory::map(int descriptor, std::siz
     close(descriptor);
     return make_error(Errc::invalid_input, "memory that ranks share has another size than ours");
   }
-  void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor,
-                    0);
+  void* data =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor, 0);
   if (data == MAP_FAILED) {
     const Error error = errno_error("mapping memory that ranks share", errno);
     close(descriptor);

@@ -109,7 +109,8 @@ bool ShmExchange::may_wait_on() {
   if (until_ && system_clock().mono() >= *until_) {
     const std::vector<int> late = stalled_ ? std::vector<int>() : missing();
     // Nobody: the last has come just now.
-    if (stalled_ || !late.empty()) fail(missed_deadline(late, call_, system_clock().mono() - came_));
+    if (stalled_ || !late.empty())
+      fail(missed_deadline(late, call_, system_clock().mono() - came_));
     return !stalled_ && late.empty();
   }
   return true;

@@ -42,7 +42,8 @@ class ShmHold {
   std::unique_ptr<ProcessWatch> watch_;  // last: its thread ends first
 };
 
-// Moves the bytes of ranks on one host through memory that they share: processes, or threads of one.
+// Moves the bytes of ranks on one host through memory that they share: processes, or threads of
+// one.
 class ShmExchange final : public Exchange {
  public:
   // `ranks`: members, sorted, with hold->rank() among them.

@@ -8,14 +8,15 @@
 #include "train/comm/call_signature.h"
 
 // How one group of ranks lies in shared memory: a head, a slot for each member, and two pieces of
-// kPieceBytes for each member. A round is: write the own piece, arrive, wait until all have arrived,
-// read the pieces of the others. Rounds alternate between the two pieces, so that one wait a round
-// is enough: who writes round k has seen all arrive at k - 1, after they had read k - 2.
+// kPieceBytes for each member. A round is: write the own piece, arrive, wait until all have
+// arrived, read the pieces of the others. Rounds alternate between the two pieces, so that one wait
+// a round is enough: who writes round k has seen all arrive at k - 1, after they had read k - 2.
 
 namespace muster::train {
 
-// Two of each rank of a host stay in the last cache; one round copies 0.1 ms.
-inline constexpr std::size_t kPieceBytes = 512 * 1024;
+// Two of each rank of a host stay in the last cache, and rounds are so few that ranks without a
+// core of their own are not slowed by taking turns (train_comm_bench).
+inline constexpr std::size_t kPieceBytes = 1024 * 1024;
 // Of one job, also those that split() made: all, nodes, replicas, saves; with room. Memory that is
 // not used costs nothing.
 inline constexpr std::uint32_t kShmGroups = 64;

@@ -62,8 +62,8 @@ Result<Found> look_up(const SocketAddress& address) {
   addrinfo hints = {};
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
-  const int error = getaddrinfo(address.host.c_str(), fmt::format("{}", address.port).c_str(),
-                                &hints, &found);
+  const int error =
+      getaddrinfo(address.host.c_str(), fmt::format("{}", address.port).c_str(), &hints, &found);
   if (error != 0) {
     return make_error(Errc::not_found, fmt::format("{}: {}", address.host, gai_strerror(error)));
   }
@@ -125,9 +125,10 @@ Result<Descriptor> listen_at(const SocketAddress& address) {
   if (!out || bind(out.get(), reinterpret_cast<sockaddr*>(&at.address), at.length) != 0 ||
       listen(out.get(), kBacklog) != 0) {
     const int why = errno;
-    Error error = errno_error(fmt::format("listening for the other ranks at {}",
-                                          local ? address.name : fmt::format("port {}", address.port)),
-                              why);
+    Error error =
+        errno_error(fmt::format("listening for the other ranks at {}",
+                                local ? address.name : fmt::format("port {}", address.port)),
+                    why);
     if (why == EADDRINUSE) error.code = Errc::unavailable;
     return error;
   }
@@ -157,8 +158,8 @@ Result<Descriptor> connect_to(const SocketAddress& address, MonoTime until) {
   for (;;) {
     if (local) {
       const Named to = local_name(address.name);
-      auto one = try_connect(reinterpret_cast<const sockaddr*>(&to.address), to.length, AF_UNIX,
-                             until);
+      auto one =
+          try_connect(reinterpret_cast<const sockaddr*>(&to.address), to.length, AF_UNIX, until);
       if (one) return std::move(*one);
     } else {
       const auto found = look_up(address);
@@ -193,8 +194,7 @@ void make_ready(const Descriptor& connection) {
   setsockopt(connection.get(), IPPROTO_TCP, TCP_KEEPCNT, &times, sizeof times);
 }
 
-Status send_frame(const Descriptor& connection, std::string_view text, MonoTime until,
-                  int passed) {
+Status send_frame(const Descriptor& connection, std::string_view text, MonoTime until, int passed) {
   MUSTER_CHECK(text.size() <= kFrameBytes, "a frame is short");
   const auto size = static_cast<std::uint32_t>(text.size());
   std::string all(reinterpret_cast<const char*>(&size), sizeof size);

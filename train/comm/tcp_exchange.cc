@@ -145,21 +145,27 @@ Status TcpExchange::await_others(const Descriptor& listener, MonoTime until) {
 
 // ---- moving bytes ------------------------------------------------------------------------------
 
-void TcpExchange::lost(std::size_t place) {
-  const int rank = mesh_.ranks[place];
-  bool left = false;
-  {
-    const std::lock_guard lock(news_);
-    left = peers_[place].left;
+// Whoever closed its connections has said why on the other one, or said nothing and is gone: what
+// it says there counts, whichever of the two is seen closed first.
+void TcpExchange::find_leavers() {
+  for (std::size_t i = 0; i < peers_.size(); ++i) {
+    if (peers_[i].in_left == 0 && peers_[i].out_left == 0) continue;
+    bool left = false;
+    {
+      const std::lock_guard lock(news_);
+      left = peers_[i].closed && peers_[i].deaf && peers_[i].left;
+    }
+    if (!left) continue;
+    fail(rank_gone(mesh_.ranks[i],
+                   fmt::format("has left, and does not come to {}, call {} of the group",
+                               describe_call(call_), call_.seq)));
   }
-  fail(left ? rank_gone(rank, fmt::format("has left, and does not come to {}, call {} of the group",
-                                          describe_call(call_), call_.seq))
-            : rank_gone(rank, "is gone: its connection is closed"));
 }
 
 // As much as goes without waiting.
 void TcpExchange::move_bytes(std::size_t place) {
   Peer& peer = peers_[place];
+  if (peer.closed) return;
   while (peer.in_left > 0) {
     const ssize_t n = recv(peer.data.get(), peer.in, peer.in_left, MSG_DONTWAIT);
     if (n > 0) {
@@ -168,19 +174,20 @@ void TcpExchange::move_bytes(std::size_t place) {
     } else if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
       break;
     } else {
-      return lost(place);
+      peer.closed = true;
+      return;
     }
   }
   while (peer.out_left > 0) {
-    const ssize_t n =
-        send(peer.data.get(), peer.out, peer.out_left, MSG_DONTWAIT | MSG_NOSIGNAL);
+    const ssize_t n = send(peer.data.get(), peer.out, peer.out_left, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (n > 0) {
       peer.out += n;
       peer.out_left -= static_cast<std::size_t>(n);
     } else if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
       break;
     } else {
-      return lost(place);
+      peer.closed = true;
+      return;
     }
   }
 }
@@ -201,7 +208,8 @@ bool TcpExchange::wait_for_any() {
   {
     const std::lock_guard lock(news_);
     for (const Peer& peer : peers_) {
-      const int events = (peer.in_left > 0 ? POLLIN : 0) | (peer.out_left > 0 ? POLLOUT : 0);
+      const int wanted = (peer.in_left > 0 ? POLLIN : 0) | (peer.out_left > 0 ? POLLOUT : 0);
+      const int events = peer.closed ? 0 : wanted;
       polled.push_back({events != 0 ? peer.data.get() : -1, static_cast<short>(events), 0});
       polled.push_back({peer.deaf ? -1 : peer.news.get(), POLLIN, 0});
     }
@@ -219,17 +227,18 @@ bool TcpExchange::wait_for_any() {
       hear(i);
     }
   }
+  find_leavers();
   return !failure() && !out_of_time();
 }
 
 bool TcpExchange::exchange() {
   const auto busy = [&] {
-    return std::any_of(peers_.begin(), peers_.end(), [](const Peer& peer) {
-      return peer.in_left > 0 || peer.out_left > 0;
-    });
+    return std::any_of(peers_.begin(), peers_.end(),
+                       [](const Peer& peer) { return peer.in_left > 0 || peer.out_left > 0; });
   };
   if (failure()) return false;
   for (std::size_t i = 0; i < peers_.size(); ++i) move_bytes(i);
+  find_leavers();
   while (busy()) {
     if (!wait_for_any()) return false;
   }
@@ -311,8 +320,8 @@ Result<std::unique_ptr<Exchange>> TcpExchange::split(std::span<const std::size_t
     mesh.ranks.push_back(mesh_.ranks[members[i]]);
     mesh.cards.emplace_back(cards.data() + members[i] * kCardBytes);
   }
-  auto part = connect(std::move(mesh), *listener,
-                      until_.value_or(system_clock().mono() + kSplitPatience));
+  auto part =
+      connect(std::move(mesh), *listener, until_.value_or(system_clock().mono() + kSplitPatience));
   if (!part) return part.error();
   return std::unique_ptr<Exchange>(std::move(*part));
 }
@@ -321,6 +330,8 @@ Result<std::unique_ptr<Exchange>> TcpExchange::split(std::span<const std::size_t
 
 void TcpExchange::adopt(CollectiveFailure failure) const {
   if (failure_) return;
+  // Told on before anything else: who hears that this rank ends knows why by then.
+  tell(frame_of(&failure));
   failure_ = std::move(failure);
   eventfd_write(wake_.get(), 1);  // this may be another thread than the one that waits
 }
@@ -348,7 +359,7 @@ void TcpExchange::hear(std::size_t place) const {
   }
 }
 
-void TcpExchange::tell(const std::string& frame) {
+void TcpExchange::tell(const std::string& frame) const {
   for (const Peer& peer : peers_) {
     if (!peer.news) continue;
     (void)send(peer.news.get(), frame.data(), frame.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -357,11 +368,7 @@ void TcpExchange::tell(const std::string& frame) {
 
 void TcpExchange::fail(CollectiveFailure failure) {
   const std::lock_guard lock(news_);
-  if (failure_) return;
-  const std::string frame = frame_of(&failure);
-  failure_ = std::move(failure);
-  tell(frame);
-  eventfd_write(wake_.get(), 1);
+  adopt(std::move(failure));
 }
 
 // Heard also by who is in no call.

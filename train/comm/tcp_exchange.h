@@ -46,8 +46,9 @@ class TcpExchange final : public Exchange {
   // Another member, or this one without connections; by place.
   struct Peer {
     Descriptor data, news;
-    std::string unread;  // of its news
-    bool left = false, deaf = false;  // it said so; nothing more comes
+    std::string unread;               // of its news
+    bool left = false, deaf = false;  // it said so; no more news come
+    bool closed = false;              // nor bytes
     // Of the exchange under way.
     const std::byte* out = nullptr;
     std::byte* in = nullptr;
@@ -60,14 +61,14 @@ class TcpExchange final : public Exchange {
   bool exchange();
   bool wait_for_any();
   void move_bytes(std::size_t place);
-  void lost(std::size_t place);
+  void find_leavers();
   bool out_of_time();
   void hear(std::size_t place) const;
-  void tell(const std::string& frame);
+  void tell(const std::string& frame) const;
   void adopt(CollectiveFailure failure) const;
 
   const Mesh mesh_;
-  Descriptor wake_;  // of fail() from another thread
+  Descriptor wake_;                         // of fail() from another thread
   std::vector<std::byte> sent_, received_;  // one piece for each member
   std::vector<const std::byte*> parts_;
   CallSignature call_;  // under way
