@@ -30,21 +30,16 @@ std::string family_of(std::string_view name) {
   return out;
 }
 
-// The same with the ranks, without the step.
+// The name of a file with its rank, the folders above it without their step: "#/mp_rank_00.pt".
 std::string name_of_step(std::string_view name, std::optional<std::uint64_t> step) {
   std::string out;
-  for (std::size_t i = 0; i < name.size();) {
-    std::size_t end = i;
-    while (end < name.size() && is_digit(name[end])) ++end;
-    if (end == i) {
-      out += name[i++];
-      continue;
-    }
-    const auto number = parse_uint(name.substr(i, end - i));
-    out += number && step && *number == *step ? "#" : std::string(name.substr(i, end - i));
-    i = end;
+  const std::string_view folders = folder_part(name);
+  for (const std::string_view folder : split(folders, '/')) {
+    const auto told = step_of_name(folder);
+    out += told && told == step ? "#" : std::string(folder);
+    out += '/';
   }
-  return out;
+  return out + std::string(last_part(name));
 }
 
 bool counts(const FileFacts& file) {
@@ -83,6 +78,11 @@ class Beside {
       families_.push_back(families_of(checkpoint));
     }
     alone_ = out_.each;
+    for (std::size_t i = 0; i < all_.size(); ++i) {
+      auto& steps = whole_[{all_[i].run, all_[i].single_file}];
+      const bool whole = alone_[i].state == Completeness::complete && !all_[i].temporary;
+      if (whole && all_[i].step) steps.emplace(*all_[i].step, i);
+    }
     for (std::size_t i = 0; i < all_.size(); ++i) {
       failed_writes(i);
       worlds(i);
@@ -125,6 +125,8 @@ class Beside {
   const JudgeFacts& facts_;
   std::vector<Families> families_;
   std::vector<Judgement> alone_;
+  // The complete ones of each run by step, single files apart.
+  std::map<std::pair<std::string, bool>, std::map<std::uint64_t, std::size_t>> whole_;
   Judged out_;
 };
 
@@ -165,15 +167,10 @@ void Beside::worlds(std::size_t i) {
 }
 
 std::optional<std::size_t> Beside::older_whole(std::size_t i) const {
-  std::optional<std::size_t> best;
-  for (std::size_t j = 0; j < all_.size(); ++j) {
-    const bool same = all_[j].run == all_[i].run && !all_[j].temporary &&
-                      all_[j].single_file == all_[i].single_file;
-    if (!same || alone_[j].state != Completeness::complete) continue;
-    if (!all_[i].step || !all_[j].step || *all_[j].step >= *all_[i].step) continue;
-    if (!best || *all_[j].step > *all_[*best].step) best = j;
-  }
-  return best;
+  if (!all_[i].step) return std::nullopt;
+  const auto& steps = whole_.at({all_[i].run, all_[i].single_file});
+  const auto behind = steps.lower_bound(*all_[i].step);
+  return behind == steps.begin() ? std::nullopt : std::optional(std::prev(behind)->second);
 }
 
 void Beside::compare(std::size_t i, std::size_t older) {
@@ -201,12 +198,9 @@ void Beside::compare_counts(std::size_t i, std::size_t older, const std::string&
   if (shard_of_file(family) || family.find("-of-") != std::string::npos) return;
   if (family.ends_with(".distcp") && knows_shards(all_[i])) return;
   // A run that goes on with fewer ranks has fewer files from then on.
-  for (std::size_t j = 0; j < all_.size(); ++j) {
+  for (const auto& [step, j] : whole_.at({all_[i].run, false})) {
     const auto other = families_[j].find(family);
-    if (j != i && all_[j].run == all_[i].run && other != families_[j].end() &&
-        other->second == now && alone_[j].state == Completeness::complete) {
-      return;
-    }
+    if (j != i && other != families_[j].end() && other->second == now) return;
   }
   add(i, Flaw::Kind::missing, "",
       fmt::format("{} files {} are there; {} has {}", now, family, where, before), false);
@@ -227,7 +221,7 @@ void Beside::compare_sizes(std::size_t i, std::size_t older) {
     add(i, Flaw::Kind::short_of_others, file.name,
         fmt::format("{} has {}, {} in {}", file.name, size_text(*file.bytes), size_text(it->second),
                     shown_name(all_[older])),
-        false);
+        families_[i] == families_[older] && *file.bytes < it->second - it->second / 10);
   }
 }
 
@@ -259,7 +253,9 @@ void Beside::follow(const std::string& folder, const FileFacts& tracker) {
   for (std::size_t i = 0; i < all_.size(); ++i) {
     const bool newer = all_[i].run == folder && all_[i].step && all_[*named].step &&
                        *all_[i].step > *all_[*named].step && !all_[i].temporary;
-    if (!newer || state_of(out_.each[i]) != Completeness::complete) continue;
+    // What has a mark of its own is complete before `latest` is written.
+    if (!newer || out_.each[i].marked) continue;
+    if (state_of(out_.each[i]) != Completeness::complete) continue;
     add(i, Flaw::Kind::unread, "",
         fmt::format("{} still names {}: its save may not have ended", tracker.name, tracker.text),
         true);

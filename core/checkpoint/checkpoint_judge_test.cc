@@ -32,123 +32,123 @@ std::string judged(std::string_view words, std::string* texts = nullptr) {
 #define DCP2(step) \
   "r/step-" step "/.metadata r/step-" step "/__0_0.distcp r/step-" step "/__1_0.distcp "
 
+struct Row {
+  const char *name, *files, *states, *text;
+};
+
+const Row kRows[] = {
+    // Hugging Face Trainer
+    {"no trainer_state", "r/checkpoint-5/model.safetensors r/checkpoint-5/optimizer.pt", "i",
+     "trainer_state.json is missing"},
+    {"no weights", "r/checkpoint-5/trainer_state.json r/checkpoint-5/optimizer.pt", "i",
+     "no weights"},
+    {"a torn part", "r/checkpoint-5/model.safetensors! r/checkpoint-5/trainer_state.json", "t",
+     "model.safetensors: cut"},
+    {"a part that nobody could read",
+     "r/checkpoint-5/model.safetensors? r/checkpoint-5/trainer_state.json", "?", "permission"},
+    {"whole", TRAINER("5"), "c", ""},
+    {"what the older one has",
+     TRAINER("5") "r/checkpoint-9/model.safetensors "
+                  "r/checkpoint-9/trainer_state.json r/checkpoint-9/config.json "
+                  "r/checkpoint-9/training_args.bin",
+     "ci", "optimizer.pt is missing; checkpoint-5 has it"},
+    {"what the newer one has says nothing",
+     TRAINER("9") "r/checkpoint-5/model.safetensors "
+                  "r/checkpoint-5/trainer_state.json",
+     "cc", ""},
+    {"fewer ranks once",
+     TRAINER("5") "r/checkpoint-9/config.json r/checkpoint-9/model.safetensors "
+                  "r/checkpoint-9/optimizer.pt r/checkpoint-9/scheduler.pt "
+                  "r/checkpoint-9/rng_state_0.pth "
+                  "r/checkpoint-9/training_args.bin r/checkpoint-9/trainer_state.json",
+     "ciu", "1 files rng_state_#.pth are there; checkpoint-5 has 2"},
+    {"a short file that tells nothing",
+     TRAINER("5") "r/checkpoint-9/config.json "
+                  "r/checkpoint-9/model.safetensors r/checkpoint-9/optimizer.pt#3000000 "
+                  "r/checkpoint-9/scheduler.pt r/checkpoint-9/rng_state_0.pth "
+                  "r/checkpoint-9/rng_state_1.pth "
+                  "r/checkpoint-9/training_args.bin r/checkpoint-9/trainer_state.json",
+     "cc", ""},
+    // Weights
+    {"one of two parts", "m/model-00001-of-00002.safetensors m/model.safetensors.index.json", "i",
+     "1 of the 2 parts"},
+    {"no index", "m/model-00001-of-00002.safetensors m/model-00002-of-00002.safetensors", "i",
+     "model.safetensors.index.json is missing"},
+    {"an export", "m/model.safetensors m/config.json m/training_args.bin", "c", ""},
+    {"an empty folder of a step", "r/step-1/", "i", "nothing is in it"},
+    {"no weights in it", "r/step-1/notes.txt", "i", "no file of weights"},
+    // DCP
+    {"no .metadata", "r/step-5/__0_0.distcp r/step-5/__2_0.distcp", "i",
+     "__1_0.distcp is missing: the shard of rank 1"},
+    {"its temporary name", "r/step-5/__0_0.distcp r/step-5/.metadata.tmp", "i",
+     ".metadata is missing"},
+    {"no shard", "r/step-5/.metadata", "f", "no shard is there"},
+    {"whole", DCP2("5"), "c", ""},
+    {"an empty shard", "r/step-5/.metadata r/step-5/__0_0.distcp#0", "c", ""},
+    {"below FSDP",
+     "r/checkpoint-5/trainer_state.json r/checkpoint-5/pytorch_model_fsdp_0/.metadata "
+     "r/checkpoint-5/pytorch_model_fsdp_0/__0_0.distcp r/checkpoint-5/optimizer_0/__0_0.distcp",
+     "f", "optimizer_0/.metadata is missing"},
+    // DeepSpeed
+    {"a rank left out",
+     "r/global_step5/mp_rank_00_model_states.pt "
+     "r/global_step5/zero_pp_rank_0_mp_rank_00_optim_states.pt "
+     "r/global_step5/zero_pp_rank_2_mp_rank_00_optim_states.pt",
+     "i", "zero_pp_rank_1_mp_rank_00_optim_states.pt is missing"},
+    {"a model rank left out",
+     "r/global_step5/mp_rank_00_model_states.pt "
+     "r/global_step5/zero_pp_rank_0_mp_rank_00_optim_states.pt "
+     "r/global_step5/zero_pp_rank_0_mp_rank_01_optim_states.pt",
+     "i", "mp_rank_01_model_states.pt is missing"},
+    {"latest names it", "r/global_step5/mp_rank_00_model_states.pt r/latest>global_step5", "c", ""},
+    {"latest names one that is not there",
+     "r/global_step5/mp_rank_00_model_states.pt r/latest>global_step9", "c lost:global_step9", ""},
+    {"latest names one that is not whole",
+     "r/global_step5/zero_pp_rank_0_mp_rank_00_optim_states.pt r/latest>global_step5", "f", ""},
+    {"latest lags",
+     "r/global_step5/mp_rank_00_model_states.pt "
+     "r/global_step9/mp_rank_00_model_states.pt r/latest>global_step5",
+     "c?", "still names"},
+    // Megatron
+    {"a rank folder left out",
+     "r/iter_0000005/mp_rank_00/model_optim_rng.pt "
+     "r/iter_0000005/mp_rank_02/model_optim_rng.pt",
+     "i", "mp_rank_01/model_optim_rng.pt"},
+    {"stages",
+     "r/iter_0000005/mp_rank_00_000/a.pt r/iter_0000005/mp_rank_01_000/a.pt "
+     "r/iter_0000005/mp_rank_00_001/a.pt",
+     "i", "mp_rank_01_001/a.pt"},
+    {"the tracker by number",
+     "r/iter_0000005/common.pt r/iter_0000005/.metadata "
+     "r/iter_0000005/__0_0.distcp r/iter_0000005/metadata.json "
+     "r/latest_checkpointed_iteration.txt>5",
+     "c", ""},
+    // Marks
+    {"without the mark that others have",
+     "r/step-1/model.safetensors r/step-1/COMPLETE "
+     "r/step-2/model.safetensors",
+     "ci", "COMPLETE is missing; step-1 has it"},
+    {"marked, and not whole", "r/step-1/COMPLETE r/step-1/__0_0.distcp", "f",
+     ".metadata is missing"},
+    // One file
+    {"Lightning", "r/epoch=0-step=5.ckpt r/epoch=0-step=9.ckpt!", "ct", "cut"},
+    {"Lightning in a folder",
+     "r/step=5.ckpt/checkpoint/mp_rank_00_model_states.pt "
+     "r/step=5.ckpt/latest>checkpoint",
+     "c", ""},
+    {"its latest names another",
+     "r/step=5.ckpt/checkpoint/mp_rank_00_model_states.pt "
+     "r/step=5.ckpt/latest>other",
+     "i", "other is missing: latest names it"},
+    // Ours
+    {"no manifest",
+     "r/step-5/config.json r/step-5/model.safetensors "
+     "r/step-5/state/rank-00000-of-00001.safetensors",
+     "i", "muster-checkpoint.json is missing"},
+};
+
 TEST(CheckpointJudge, Rows) {
-  struct Row {
-    const char *name, *files, *states, *text;
-  };
-  const Row rows[] = {
-      // Hugging Face Trainer
-      {"no trainer_state", "r/checkpoint-5/model.safetensors r/checkpoint-5/optimizer.pt", "i",
-       "trainer_state.json is missing"},
-      {"no weights", "r/checkpoint-5/trainer_state.json r/checkpoint-5/optimizer.pt", "i",
-       "no weights"},
-      {"a torn part", "r/checkpoint-5/model.safetensors! r/checkpoint-5/trainer_state.json", "t",
-       "model.safetensors: cut"},
-      {"a part that nobody could read",
-       "r/checkpoint-5/model.safetensors? r/checkpoint-5/trainer_state.json", "?", "permission"},
-      {"whole", TRAINER("5"), "c", ""},
-      {"what the older one has",
-       TRAINER("5") "r/checkpoint-9/model.safetensors "
-                    "r/checkpoint-9/trainer_state.json r/checkpoint-9/config.json "
-                    "r/checkpoint-9/training_args.bin",
-       "ci", "optimizer.pt is missing; checkpoint-5 has it"},
-      {"what the newer one has says nothing",
-       TRAINER("9") "r/checkpoint-5/model.safetensors "
-                    "r/checkpoint-5/trainer_state.json",
-       "cc", ""},
-      {"fewer ranks once",
-       TRAINER("5") "r/checkpoint-9/config.json r/checkpoint-9/model.safetensors "
-                    "r/checkpoint-9/optimizer.pt r/checkpoint-9/scheduler.pt "
-                    "r/checkpoint-9/rng_state_0.pth "
-                    "r/checkpoint-9/training_args.bin r/checkpoint-9/trainer_state.json",
-       "ciu", "1 files rng_state_#.pth are there; checkpoint-5 has 2"},
-      {"a short file that tells nothing",
-       TRAINER("5") "r/checkpoint-9/config.json "
-                    "r/checkpoint-9/model.safetensors r/checkpoint-9/optimizer.pt=3000000 "
-                    "r/checkpoint-9/scheduler.pt r/checkpoint-9/rng_state_0.pth "
-                    "r/checkpoint-9/rng_state_1.pth "
-                    "r/checkpoint-9/training_args.bin r/checkpoint-9/trainer_state.json",
-       "cc", ""},
-      // Weights
-      {"one of two parts", "m/model-00001-of-00002.safetensors m/model.safetensors.index.json", "i",
-       "1 of the 2 parts"},
-      {"no index", "m/model-00001-of-00002.safetensors m/model-00002-of-00002.safetensors", "i",
-       "model.safetensors.index.json is missing"},
-      {"an export", "m/model.safetensors m/config.json m/training_args.bin", "c", ""},
-      {"an empty folder of a step", "r/step-1/", "i", "nothing is in it"},
-      {"no weights in it", "r/step-1/notes.txt", "i", "no file of weights"},
-      // DCP
-      {"no .metadata", "r/step-5/__0_0.distcp r/step-5/__2_0.distcp", "i",
-       "__1_0.distcp is missing: the shard of rank 1"},
-      {"its temporary name", "r/step-5/__0_0.distcp r/step-5/.metadata.tmp", "i",
-       ".metadata is missing"},
-      {"no shard", "r/step-5/.metadata", "f", "no shard is there"},
-      {"whole", DCP2("5"), "c", ""},
-      {"an empty shard", "r/step-5/.metadata r/step-5/__0_0.distcp=0", "c", ""},
-      {"below FSDP",
-       "r/checkpoint-5/trainer_state.json r/checkpoint-5/pytorch_model_fsdp_0/.metadata "
-       "r/checkpoint-5/pytorch_model_fsdp_0/__0_0.distcp r/checkpoint-5/optimizer_0/__0_0.distcp",
-       "f", "optimizer_0/.metadata is missing"},
-      // DeepSpeed
-      {"a rank left out",
-       "r/global_step5/mp_rank_00_model_states.pt "
-       "r/global_step5/zero_pp_rank_0_mp_rank_00_optim_states.pt "
-       "r/global_step5/zero_pp_rank_2_mp_rank_00_optim_states.pt",
-       "i", "zero_pp_rank_1_mp_rank_00_optim_states.pt is missing"},
-      {"a model rank left out",
-       "r/global_step5/mp_rank_00_model_states.pt "
-       "r/global_step5/zero_pp_rank_0_mp_rank_00_optim_states.pt "
-       "r/global_step5/zero_pp_rank_0_mp_rank_01_optim_states.pt",
-       "i", "mp_rank_01_model_states.pt is missing"},
-      {"latest names it", "r/global_step5/mp_rank_00_model_states.pt r/latest>global_step5", "c",
-       ""},
-      {"latest names one that is not there",
-       "r/global_step5/mp_rank_00_model_states.pt r/latest>global_step9", "c lost:global_step9",
-       ""},
-      {"latest names one that is not whole",
-       "r/global_step5/zero_pp_rank_0_mp_rank_00_optim_states.pt r/latest>global_step5", "f", ""},
-      {"latest lags",
-       "r/global_step5/mp_rank_00_model_states.pt "
-       "r/global_step9/mp_rank_00_model_states.pt r/latest>global_step5",
-       "c?", "still names"},
-      // Megatron
-      {"a rank folder left out",
-       "r/iter_0000005/mp_rank_00/model_optim_rng.pt "
-       "r/iter_0000005/mp_rank_02/model_optim_rng.pt",
-       "i", "mp_rank_01/model_optim_rng.pt"},
-      {"stages",
-       "r/iter_0000005/mp_rank_00_000/a.pt r/iter_0000005/mp_rank_01_000/a.pt "
-       "r/iter_0000005/mp_rank_00_001/a.pt",
-       "i", "mp_rank_01_001/a.pt"},
-      {"the tracker by number",
-       "r/iter_0000005/common.pt r/iter_0000005/.metadata "
-       "r/iter_0000005/__0_0.distcp r/iter_0000005/metadata.json "
-       "r/latest_checkpointed_iteration.txt>5",
-       "c", ""},
-      // Marks
-      {"without the mark that others have",
-       "r/step-1/model.safetensors r/step-1/COMPLETE "
-       "r/step-2/model.safetensors",
-       "ci", "COMPLETE is missing; step-1 has it"},
-      {"marked, and not whole", "r/step-1/COMPLETE r/step-1/__0_0.distcp", "f",
-       ".metadata is missing"},
-      // One file
-      {"Lightning", "r/epoch=0-step=5.ckpt r/epoch=0-step=9.ckpt!", "ct", "cut"},
-      {"Lightning in a folder",
-       "r/step=5.ckpt/checkpoint/mp_rank_00_model_states.pt "
-       "r/step=5.ckpt/latest>checkpoint",
-       "c", ""},
-      {"its latest names another",
-       "r/step=5.ckpt/checkpoint/mp_rank_00_model_states.pt "
-       "r/step=5.ckpt/latest>other",
-       "i", "other is missing: latest names it"},
-      // Ours
-      {"no manifest",
-       "r/step-5/config.json r/step-5/model.safetensors "
-       "r/step-5/state/rank-00000-of-00001.safetensors",
-       "i", "muster-checkpoint.json is missing"},
-  };
-  for (const Row& row : rows) {
+  for (const Row& row : kRows) {
     std::string texts;
     EXPECT_EQ(judged(row.files, &texts), row.states) << row.name << ": " << texts;
     EXPECT_NE(texts.find(row.text), std::string::npos) << row.name << ": " << texts;
@@ -157,20 +157,20 @@ TEST(CheckpointJudge, Rows) {
 
 TEST(CheckpointJudge, SizesOfAListing) {
   const std::string older =
-      "r/step-1/.metadata=900 r/step-1/__0_0.distcp=5000000 r/step-1/__1_0.distcp=5000000 ";
+      "r/step-1/.metadata#900 r/step-1/__0_0.distcp#5000000 r/step-1/__1_0.distcp#5000000 ";
   std::string texts;
-  EXPECT_EQ(judged(older + "r/step-2/.metadata=900 r/step-2/__0_0.distcp=5000000 "
-                           "r/step-2/__1_0.distcp=3000000",
+  EXPECT_EQ(judged(older + "r/step-2/.metadata#900 r/step-2/__0_0.distcp#5000000 "
+                           "r/step-2/__1_0.distcp#3000000",
                    &texts),
             "cf");
   EXPECT_NE(texts.find("__1_0.distcp has 3.00 MB, 5.00 MB in step-1"), std::string::npos) << texts;
-  EXPECT_EQ(judged(older + "r/step-2/.metadata=900 r/step-2/__0_0.distcp=4999999 "
-                           "r/step-2/__1_0.distcp=5000001"),
+  EXPECT_EQ(judged(older + "r/step-2/.metadata#900 r/step-2/__0_0.distcp#4999999 "
+                           "r/step-2/__1_0.distcp#5000001"),
             "cc");
   // Fewer ranks, once and from then on.
-  EXPECT_EQ(judged(older + "r/step-2/.metadata=900 r/step-2/__0_0.distcp=9000000"), "cfu");
-  EXPECT_EQ(judged(older + "r/step-2/.metadata=900 r/step-2/__0_0.distcp=9000000 "
-                           "r/step-3/.metadata=900 r/step-3/__0_0.distcp=9000000"),
+  EXPECT_EQ(judged(older + "r/step-2/.metadata#900 r/step-2/__0_0.distcp#9000000"), "cfu");
+  EXPECT_EQ(judged(older + "r/step-2/.metadata#900 r/step-2/__0_0.distcp#9000000 "
+                           "r/step-3/.metadata#900 r/step-3/__0_0.distcp#9000000"),
             "ccc");
 }
 
@@ -215,21 +215,21 @@ TEST(CheckpointJudge, ShardsWithoutTheirEnd) {
 }
 
 TEST(CheckpointJudge, Age) {
-  struct Row {
+  struct AgeRow {
     const char* name;
     const char* files;
     int seconds;
     Completeness state;
   };
   const char* const kHalf = "r/step-5/__0_0.distcp";
-  const Row rows[] = {{"being written", kHalf, 5, Completeness::cannot_tell},
-                      {"a clock a little ahead", kHalf, -20, Completeness::cannot_tell},
-                      {"a clock hours ahead", kHalf, -7200, Completeness::incomplete},
-                      {"long ago", kHalf, 600, Completeness::incomplete},
-                      {"whole, just now", DCP2("5"), 5, Completeness::complete},
-                      {"marked, just now", "r/step-5/COMPLETE r/step-5/__0_0.distcp", 5,
-                       Completeness::false_complete}};
-  for (const Row& row : rows) {
+  const AgeRow rows[] = {{"being written", kHalf, 5, Completeness::cannot_tell},
+                         {"a clock a little ahead", kHalf, -20, Completeness::cannot_tell},
+                         {"a clock hours ahead", kHalf, -7200, Completeness::incomplete},
+                         {"long ago", kHalf, 600, Completeness::incomplete},
+                         {"whole, just now", DCP2("5"), 5, Completeness::complete},
+                         {"marked, just now", "r/step-5/COMPLETE r/step-5/__0_0.distcp", 5,
+                          Completeness::false_complete}};
+  for (const AgeRow& row : rows) {
     ListedRun run = listed_run(row.files);
     const WallTime now = wall_from_ns(1'700'000'000'000'000'000);
     for (FileFacts& file : run.checkpoints[0].files) {
@@ -241,7 +241,7 @@ TEST(CheckpointJudge, Age) {
 }
 
 TEST(CheckpointJudge, LinesOfALog) {
-  ListedRun run = listed_run("/c/step_6/COMPLETE /c/step_6/.metadata=9 /c/step_6/__0_0.distcp=9");
+  ListedRun run = listed_run("/c/step_6/COMPLETE /c/step_6/.metadata#9 /c/step_6/__0_0.distcp#9");
   auto line = read_save_line(
       "[14:01:55] rank 6: copy failed: [Errno 28] No space left on device: "
       "'/c/step_6/__6_0.distcp'");

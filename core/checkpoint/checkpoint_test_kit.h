@@ -13,7 +13,7 @@
 
 namespace muster::checkpoint {
 
-// One file a word: "run/step-5/model.safetensors", "NAME=SIZE", "NAME!" torn, "NAME?" not read,
+// One file a word: "run/step-5/model.safetensors", "NAME#SIZE", "NAME!" torn, "NAME?" not read,
 // "NAME>TEXT" a tracker, "NAME/" a folder. Sound where nothing is said, 100 bytes long.
 struct ListedRun {
   std::vector<Checkpoint> checkpoints;
@@ -21,7 +21,7 @@ struct ListedRun {
 };
 
 inline FileFacts listed_word(std::string_view word, std::string& path) {
-  const std::size_t end = word.find_first_of("=!?>");
+  const std::size_t end = word.find_first_of("#!?>");
   path = std::string(word.substr(0, end));
   FileFacts out = listed_file(path, 100);
   if (out.state != FileState::torn) out.state = FileState::sound;
@@ -29,7 +29,7 @@ inline FileFacts listed_word(std::string_view word, std::string& path) {
     out.state = FileState::unchecked;
   if (end == std::string_view::npos) return out;
   const std::string rest(word.substr(end + 1));
-  if (word[end] == '=') {
+  if (word[end] == '#') {
     out.bytes = parse_uint(rest);
     out.state = FileState::unread;
   } else if (word[end] == '!') {

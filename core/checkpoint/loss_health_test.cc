@@ -62,9 +62,10 @@ TEST(LossHealth, Rows) {
 }
 
 TEST(LossHealth, TrainerState) {
-  const auto state = read_trainer_state(
-      R"({"global_step":30,"best":"NaN \" NaN","x":-Infinity,"log_history":[)"
-      R"({"step":10,"loss":2.5},{"step":20,"eval_loss":2.1},{"step":30,"loss":NaN,"grad_norm":Infinity}]})");
+  const auto state =
+      read_trainer_state(R"({"global_step":30,"best":"NaN \" NaN","x":-Infinity,"log_history":[)"
+                         R"({"step":10,"loss":2.5},{"step":20,"eval_loss":2.1},)"
+                         R"({"step":30,"loss":NaN,"grad_norm":Infinity}]})");
   ASSERT_TRUE(state);
   EXPECT_EQ(state->global_step, 30u);
   ASSERT_EQ(state->rows.size(), 3u);

@@ -41,7 +41,7 @@ void append_number(std::string& out, const std::string& dtype, float value) {
 }
 
 struct Edit {
-  std::string without, reshaped;  // a tensor that is left out, or has another shape
+  std::string without = {}, reshaped = {};  // a tensor that is left out, or has another shape
   bool extra = false;
 };
 

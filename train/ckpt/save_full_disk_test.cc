@@ -1,0 +1,82 @@
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "tests/support/faulty_save_disk.h"
+#include "tests/support/shell.h"
+#include "train/ckpt/ckpt_test_kit.h"
+
+// Real file systems that are full, or cannot be written: made in a mount namespace that only a
+// child of the test has.
+
+namespace muster::train {
+namespace {
+
+constexpr int kCannotMount = 77;
+
+// What the child found wrong, for the parent to tell.
+int child(const std::string& place) {
+  if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+      mount("none", place.c_str(), "tmpfs", 0, "size=400k") != 0) {
+    return kCannotMount;
+  }
+  const UnitPlan plan(small_config());
+  CheckpointOptions options;
+  options.folder = place + "/run";
+  options.file_bytes = 20'000;
+  // Somebody else takes the room that was there when the save began.
+  FaultySaveDisk disk(real_save_disk());
+  disk.room_bytes = 1ull << 40;
+  save_step(2, plan, Dtype::f32, options, disk, 1, 1);
+  const auto fails = [&](Errc code) {
+    with_ranks(2, plan, Dtype::f32, options, disk, [&](RankWork& work) {
+      fill(work.state, 2);
+      Status saved = work.store.save(work.state, cursor_of(2));
+      if (saved) saved = work.store.finish();
+      ASSERT_FALSE(saved);
+      EXPECT_EQ(saved.error().code, code) << saved.error().context;
+    });
+  };
+  const auto newest_is_one = [&] {
+    with_ranks(2, plan, Dtype::f32, options, real_save_disk(), [&](RankWork& work) {
+      const auto newest = work.store.newest();
+      ASSERT_TRUE(newest && *newest);
+      EXPECT_EQ(**newest, options.folder + "/step-1");
+      const auto cursor = work.store.load(**newest, work.state);
+      EXPECT_TRUE(cursor && *cursor == cursor_of(1));
+    });
+  };
+  fails(Errc::exhausted);
+  EXPECT_FALSE(std::filesystem::exists(options.folder + "/.saving-step-2"));
+  newest_is_one();
+  // Nothing that is there is asked for, so an open store is told at its save.
+  if (mount("none", place.c_str(), nullptr, MS_REMOUNT | MS_RDONLY, "size=400k") != 0) return 2;
+  fails(Errc::unavailable);
+  newest_is_one();
+  return ::testing::Test::HasFailure() ? 1 : 0;
+}
+
+TEST(SaveFullDisk, FullAndReadOnly) {
+  const testing_support::TemporaryFolder place;
+  const pid_t pid = fork();
+  ASSERT_GE(pid, 0);
+  if (pid == 0) _exit(child(place.path()));
+  int status = 0;
+  ASSERT_EQ(waitpid(pid, &status, 0), pid);
+  ASSERT_TRUE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == kCannotMount) {
+    GTEST_SKIP() << "no file system can be mounted here (not root?)";
+  }
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+}  // namespace
+}  // namespace muster::train
