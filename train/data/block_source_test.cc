@@ -90,8 +90,8 @@ TEST(PackBlocks, AStepHasTheSameBlocksAndLabelsForEveryWorld) {
   const TemporaryFolder folder;
   write_pack(folder, 26, false);
   std::map<std::uint64_t, std::multiset<std::uint64_t>> expected;
-  for (const std::uint64_t world : {1, 2, 4}) {
-    for (const std::uint64_t micro : {1, 2}) {
+  for (const std::uint64_t world : {1u, 2u, 4u}) {
+    for (const std::uint64_t micro : {1u, 2u}) {
       std::map<std::uint64_t, std::multiset<std::uint64_t>> found;
       for (std::uint64_t rank = 0; rank < world; ++rank) {
         const auto source =
@@ -183,13 +183,13 @@ TEST(RankFile, WholeBlocksInAnOrderOfTheSeed) {
   const TemporaryFolder folder;
   const std::string path = folder.write("rank03.i32", ids_of(11) + "tail");
   std::set<std::vector<std::uint64_t>> orders;
-  for (const std::uint64_t seed : {1, 2}) {
+  for (const std::uint64_t seed : {1u, 2u}) {
     const auto source = open_rank_file(path, kLength, {2, 2, 3, 4, seed});
     ASSERT_TRUE(source) << source.error().context;
     EXPECT_EQ((*source)->blocks(), 11u);
     EXPECT_EQ((*source)->steps(), 2u);
     EXPECT_FALSE((*source)->digest());
-    for (const std::uint64_t epoch : {0, 1}) {
+    for (const std::uint64_t epoch : {0u, 1u}) {
       std::vector<std::uint64_t> order;
       StepBlocks step;
       for (std::uint64_t s = 0; s < 2; ++s) {
