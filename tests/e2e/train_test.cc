@@ -211,6 +211,7 @@ TEST_F(Train, AResumedRunEndsBitByBitWhereItWouldHave) {
   EXPECT_EQ(steps_of(alone.output).size(), 4U) << alone.output;
   // The order of blocks would be another one.
   EXPECT_EQ(run(words + " --seed 7").status, 78);
+  EXPECT_EQ(run(words + " --accumulate 4").status, 78);
 }
 
 TEST_F(Train, ASignalSavesAndLeaves) {
