@@ -33,14 +33,22 @@ constexpr const char* kConfig =
 
 class Train : public testing::Test {
  protected:
-  Train() {
-    folder_.write("config.json", kConfig);
-    const ShellRun packed =
-        run("pack " + shell_word(kSource + "/README.md") + " " +
-            shell_word(kSource + "/CONTRIBUTING.md") +
-            " --out packed --block 32 --split '\\n\\n' --tokenizer " +
-            shell_word(kSource + "/testdata/tokenizers/qwen2.json") + " --eos none");
-    EXPECT_EQ(packed.status, 0) << packed.output;
+  Train() { folder_.write("config.json", kConfig); }
+
+  // Made once for all tests.
+  static const std::string& packed() {
+    static const TemporaryFolder folder;
+    static const std::string kPath = [] {
+      const std::string path = folder.path() + "/packed";
+      const ShellRun made =
+          run_shell(kMuster + " pack " + shell_word(kSource + "/README.md") + " " +
+                    shell_word(kSource + "/CONTRIBUTING.md") + " --out " + shell_word(path) +
+                    " --block 32 --split '\\n\\n' --eos none --tokenizer " +
+                    shell_word(kSource + "/testdata/tokenizers/qwen2.json"));
+      EXPECT_EQ(made.status, 0) << made.output;
+      return path;
+    }();
+    return kPath;
   }
 
   std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
@@ -50,9 +58,8 @@ class Train : public testing::Test {
                      " " + words);
   }
   static std::string usual(const std::string& out) {
-    return "train --model config.json --from-scratch --data packed --dtype f32 --lr 5e-3 "
-           "--accumulate 4 --out " +
-           out + " ";
+    return "train --model config.json --from-scratch --dtype f32 --lr 5e-3 --accumulate 4 --data " +
+           shell_word(packed()) + " --out " + out + " ";
   }
   std::vector<std::string> steps_of(const std::string& output) const {
     std::vector<std::string> lines;
@@ -86,10 +93,8 @@ TEST_F(Train, OneTwoAndFourRanksTrainAlike) {
   for (const int ranks : {1, 2, 4}) {
     const std::string out = "out" + std::to_string(ranks);
     // The same 4 blocks a step, whatever the number of ranks.
-    const ShellRun trained =
-        run("train --model config.json --from-scratch --data packed --dtype f32 --lr 5e-3 "
-            "--steps 12 --save-every 6 --accumulate " +
-            std::to_string(4 / ranks) + " --local " + std::to_string(ranks) + " --out " + out);
+    const ShellRun trained = run(usual(out) + "--steps 12 --save-every 6 --accumulate " +
+                                 std::to_string(4 / ranks) + " --local " + std::to_string(ranks));
     ASSERT_EQ(trained.status, 0) << trained.output;
     const auto lines = steps_of(trained.output);
     ASSERT_EQ(lines.size(), 12U) << trained.output;
@@ -258,8 +263,9 @@ TEST_F(Train, NoFiniteGradients) {
   bytes[end - 1] = '\x7f';
   folder_.write("out/checkpoints/step-1/model.safetensors", bytes);
   const ShellRun lost =
-      run("train --model out/checkpoints/step-1 --data packed --dtype f32 "
-          "--accumulate 4 --out lost --local 2 --most-skips 3");
+      run("train --model out/checkpoints/step-1 --dtype f32 --accumulate 4 --out lost --local 2 "
+          "--most-skips 3 --data " +
+          shell_word(packed()));
   EXPECT_EQ(lost.status, 93) << lost.output;
   EXPECT_EQ(steps_of(lost.output).size(), 3U) << lost.output;
   EXPECT_NE(lost.output.find("not applied: the gradient is not finite"), std::string::npos)
@@ -297,10 +303,10 @@ TEST_F(Train, StatusesOfWrongWords) {
       {"train --lcal 2", 64, "train has no option '--lcal'"},
       {"train --help", 0, "Usage: muster train --model DIR"},
       {"help train", 0, "Usage: muster train --model DIR"},
-      {"train --model nowhere --data packed --out out", 65, "No such file"},
-      {"train --model config.json --data packed --out out", 78, "--from-scratch"},
+      {"train --model nowhere --data nowhere --out out", 65, "No such file"},
+      {"train --model config.json --data nowhere --out out", 78, "--from-scratch"},
       {"train --model config.json --from-scratch --data nowhere --out out", 65, "No such file"},
-      {usual("packed/manifest.json"), 74, "packed/manifest.json"},
+      {usual("config.json"), 74, "config.json"},
       {usual("out") + "--accumulate 65536", 78, "blocks"},
   };
   for (const Row& row : kRows) {
