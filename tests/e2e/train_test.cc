@@ -1,4 +1,8 @@
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -177,6 +181,42 @@ TEST_F(Train, NoFiniteGradients) {
   EXPECT_EQ(steps_of(lost.output).size(), 3U) << lost.output;
   EXPECT_NE(lost.output.find("not applied: the gradient is not finite"), std::string::npos)
       << lost.output;
+}
+
+// A port that was free a moment ago.
+int free_port() {
+  const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof(address);
+  ::bind(socket, reinterpret_cast<const sockaddr*>(&address), size);
+  ::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size);
+  ::close(socket);
+  return ntohs(address.sin_port);
+}
+
+// As torchrun starts two hosts of two ranks: over TCP, weights sharded on each host, gradients
+// summed across them. It learns what one rank learns.
+TEST_F(Train, TwoHostsOfTwoRanks) {
+  const std::string words = usual("out") + "--steps 4 --accumulate 1 --shard-in-node";
+  std::string script = "cd " + shell_word(folder_.path()) +
+                       "\nexport WORLD_SIZE=4 LOCAL_WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 "
+                       "TORCHELASTIC_RUN_ID=$$ MASTER_PORT=" +
+                       std::to_string(free_port() - 1) + "\n";
+  for (int rank = 0; rank < 4; ++rank) {
+    script += "RANK=" + std::to_string(rank) + " LOCAL_RANK=" + std::to_string(rank % 2) + " " +
+              kMuster + " " + words + " & p" + std::to_string(rank) + "=$!\n";
+  }
+  const ShellRun four = run_shell(
+      script + "wait $p0; a=$?; wait $p1; b=$?; wait $p2; c=$?; wait $p3; echo ends $a $b $c $?\n");
+  EXPECT_NE(four.output.find("ends 0 0 0 0"), std::string::npos) << four.output;
+  const ShellRun alone = run(usual("alone") + "--steps 4");
+  const auto a = steps_of(four.output), b = steps_of(alone.output);
+  ASSERT_EQ(a.size(), 4U) << four.output;
+  ASSERT_EQ(b.size(), 4U) << alone.output;
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(loss_of(a[i]), loss_of(b[i]), 2e-4) << a[i];
+  EXPECT_TRUE(std::filesystem::exists(path("out/checkpoints/step-4/muster-checkpoint.json")));
 }
 
 TEST_F(Train, StatusesOfWrongWords) {
