@@ -37,6 +37,8 @@ Qwen3Config tiny(bool tied) {
   c.vocabulary = 4096, c.hidden = 256, c.intermediate = 768, c.layers = 4;
   c.heads = 8, c.kv_heads = 2, c.head_dim = 32, c.max_positions = 256;
   c.tied = tied;
+  // Tied models are small ones: their embedding is four to ten times as large as a layer.
+  if (tied) c.vocabulary = 3 * 4096;
   return c;
 }
 

@@ -61,7 +61,7 @@ class Phases final : public StepObserver {
 struct Sequences {
   Sequences(const Trial& trial, std::uint64_t step, const std::vector<std::uint64_t>& indices)
       : count(indices.size()) {
-    const auto vocabulary = trial_config(trial.tied).vocabulary;
+    const auto vocabulary = trial_config(trial).vocabulary;
     for (const std::uint64_t index : indices) {
       std::uint64_t state = step * kTrialBatch + index + 1;
       for (std::uint64_t t = 0; t < kLength; ++t) {
@@ -131,7 +131,7 @@ void train_rank(const Trial& trial, Communicator& world, Rank& out) {
   const auto inside = world.split(world.rank() / shards, "shards");
   const auto across = world.split(world.rank() % shards, "replicas");
   EngineRanks ranks{&world, inside->get(), shards == trial.world ? nullptr : across->get()};
-  auto math = make_cpu_math(trial_config(trial.tied), trial.dtype, Keep::everything);
+  auto math = make_cpu_math(trial_config(trial), trial.dtype, Keep::everything);
   const auto rank = static_cast<std::uint64_t>(world.rank());
   const std::uint64_t micro = trial.micro_batch;
   const std::uint64_t batches = kTrialBatch / micro / static_cast<std::uint64_t>(trial.world);
@@ -193,9 +193,9 @@ std::vector<double> TrialResult::norms() const {
   return out;
 }
 
-Qwen3Config trial_config(bool tied) {
+Qwen3Config trial_config(const Trial& trial) {
   Qwen3Config config;
-  config.vocabulary = 40;
+  config.vocabulary = trial.vocabulary;
   config.hidden = 16;
   config.intermediate = 24;
   config.layers = 3;
@@ -203,7 +203,7 @@ Qwen3Config trial_config(bool tied) {
   config.kv_heads = 1;
   config.head_dim = 8;
   config.max_positions = 64;
-  config.tied = tied;
+  config.tied = trial.tied;
   return config;
 }
 
@@ -224,7 +224,7 @@ TrialResult run_trial(const Trial& trial) {
                             rank.result.steps.end(),
                             [](const StepResult& a, const StepResult& b) { return same(a, b); });
   }
-  const UnitPlan plan(trial_config(trial.tied));
+  const UnitPlan plan(trial_config(trial));
   for (std::size_t unit = 0; unit < plan.units().size(); ++unit) {
     const std::uint64_t shards = ranks.front().state->shards;
     const std::uint64_t slice = plan.slice(unit, shards);
@@ -246,7 +246,7 @@ TrialResult run_trial(const Trial& trial) {
 // ---- the same, plainly -------------------------------------------------------------------------
 
 TrialResult run_plain(const Trial& trial) {
-  const auto math = make_cpu_math(trial_config(trial.tied), Dtype::f64, Keep::everything);
+  const auto math = make_cpu_math(trial_config(trial), Dtype::f64, Keep::everything);
   PlainTrainer plain(*math, kSeed);
   const AdamW& a = trial.options.adamw;
   TrialResult out;

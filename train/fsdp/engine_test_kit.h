@@ -13,6 +13,7 @@ namespace muster::train {
 struct Trial {
   Dtype dtype = Dtype::f64;
   bool tied = false;
+  std::uint64_t vocabulary = 40;
   int world = 1;
   int shards = 0;  // ranks that hold one copy; 0: all
   std::uint64_t micro_batch = 1, steps = 20;
@@ -42,7 +43,7 @@ struct TrialResult {
   std::vector<double> norms() const;
 };
 
-Qwen3Config trial_config(bool tied);
+Qwen3Config trial_config(const Trial& trial);
 inline constexpr std::uint64_t kTrialBatch = 8;  // sequences of a step over all ranks
 
 TrialResult run_trial(const Trial& trial);

@@ -39,7 +39,7 @@ struct UnitShard {
 
 // What a run must not lose, of one rank: rank `shard` of `shards` holds slice `shard` of each unit.
 struct ShardedState {
-  ShardedState(const UnitPlan& plan, Dtype compute, std::uint64_t shard, std::uint64_t shards);
+  ShardedState(const UnitPlan& unit_plan, Dtype compute, std::uint64_t rank, std::uint64_t ranks);
 
   const UnitPlan* plan;
   Dtype dtype;  // f32 or f64

@@ -45,13 +45,15 @@ dnnl_memory_desc_t matrix(std::size_t rows, std::size_t columns, std::size_t ld,
   return out;
 }
 
-// A product of bf16 that was made ready.
+// A product that was made ready: a primitive, and not dnnl_sgemm(), whose code takes the stack
+// pointer for its data, so that a signal that comes meanwhile writes its frame into our matrices.
 class ReadyProduct {
  public:
-  ReadyProduct(dnnl_engine_t engine, const ProductShape& shape, dnnl_data_type_t type_of_c) {
-    const auto a = matrix(shape.m, shape.k, shape.lda, shape.form == Form::tn, dnnl_bf16);
-    const auto b = matrix(shape.k, shape.n, shape.ldb, shape.form == Form::nt, dnnl_bf16);
-    const auto c = matrix(shape.m, shape.n, shape.ldc, false, type_of_c);
+  ReadyProduct(dnnl_engine_t engine, const ProductShape& shape, dnnl_data_type_t factors,
+               dnnl_data_type_t result) {
+    const auto a = matrix(shape.m, shape.k, shape.lda, shape.form == Form::tn, factors);
+    const auto b = matrix(shape.k, shape.n, shape.ldb, shape.form == Form::nt, factors);
+    const auto c = matrix(shape.m, shape.n, shape.ldc, false, result);
     dnnl_matmul_desc_t matmul;
     demand(dnnl_matmul_desc_init(&matmul, &a, &b, nullptr, &c), "a matrix product");
     dnnl_primitive_attr_t attributes = nullptr;
@@ -82,9 +84,10 @@ class ReadyProduct {
 
   bool possible() const { return primitive_ != nullptr; }
 
-  void run(dnnl_stream_t stream, const Bf16* a, const Bf16* b, void* c) const {
-    demand(dnnl_memory_set_data_handle(memory_[0], const_cast<Bf16*>(a)), "memory");
-    demand(dnnl_memory_set_data_handle(memory_[1], const_cast<Bf16*>(b)), "memory");
+  template <typename T>
+  void run(dnnl_stream_t stream, const T* a, const T* b, void* c) const {
+    demand(dnnl_memory_set_data_handle(memory_[0], const_cast<T*>(a)), "memory");
+    demand(dnnl_memory_set_data_handle(memory_[1], const_cast<T*>(b)), "memory");
     demand(dnnl_memory_set_data_handle(memory_[2], c), "memory");
     const dnnl_exec_arg_t arguments[] = {
         {DNNL_ARG_SRC, memory_[0]}, {DNNL_ARG_WEIGHTS, memory_[1]}, {DNNL_ARG_DST, memory_[2]}};
@@ -98,7 +101,7 @@ class ReadyProduct {
 
 struct ReadyKey {
   ProductShape shape;
-  bool wide_c;
+  bool wide_factors, wide_result;  // f32, otherwise bf16
   bool operator==(const ReadyKey&) const = default;
 };
 
@@ -106,7 +109,8 @@ struct HashOfKey {
   std::size_t operator()(const ReadyKey& key) const {
     const ProductShape& s = key.shape;
     std::uint64_t hash =
-        mix(kHashSeed, static_cast<std::uint64_t>(s.form) + (s.add ? 4 : 0) + (key.wide_c ? 8 : 0));
+        mix(kHashSeed, static_cast<std::uint64_t>(s.form) + (s.add ? 4 : 0) +
+                           (key.wide_factors ? 8 : 0) + (key.wide_result ? 16 : 0));
     for (const std::size_t value : {s.m, s.n, s.k, s.lda, s.ldb, s.ldc}) hash = mix(hash, value);
     return hash;
   }
@@ -136,10 +140,12 @@ struct Products::Library {
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
 
-  const ReadyProduct& find(const ProductShape& shape, bool wide_c) {
-    const auto [at, fresh] = ready.try_emplace({shape, wide_c});
+  const ReadyProduct& find(const ReadyKey& key) {
+    const auto [at, fresh] = ready.try_emplace(key);
     if (fresh) {
-      at->second = std::make_unique<ReadyProduct>(engine, shape, wide_c ? dnnl_f32 : dnnl_bf16);
+      at->second =
+          std::make_unique<ReadyProduct>(engine, key.shape, key.wide_factors ? dnnl_f32 : dnnl_bf16,
+                                         key.wide_result ? dnnl_f32 : dnnl_bf16);
     }
     return *at->second;
   }
@@ -169,16 +175,15 @@ void Products::run(const ProductShape& shape, const double* a, const double* b, 
 
 void Products::run(const ProductShape& shape, const float* a, const float* b, float* c) {
   stay_on_this_thread();
-  demand(dnnl_sgemm(shape.form == Form::tn ? 'T' : 'N', shape.form == Form::nt ? 'T' : 'N',
-                    dim(shape.m), dim(shape.n), dim(shape.k), 1.0F, a, dim(shape.lda), b,
-                    dim(shape.ldb), shape.add ? 1.0F : 0.0F, c, dim(shape.ldc)),
-         "a matrix product");
+  const ReadyProduct& product = library_->find({shape, true, true});
+  MUSTER_CHECK(product.possible(), "every processor multiplies f32");
+  product.run(library_->stream, a, b, c);
   flops_ += 2 * shape.m * shape.n * shape.k;
 }
 
 void Products::run(const ProductShape& shape, const Bf16* a, const Bf16* b, float* c) {
   stay_on_this_thread();
-  const ReadyProduct& product = library_->find(shape, true);
+  const ReadyProduct& product = library_->find({shape, false, true});
   if (product.possible()) {
     product.run(library_->stream, a, b, c);
     flops_ += 2 * shape.m * shape.n * shape.k;
@@ -195,7 +200,7 @@ void Products::run(const ProductShape& shape, const Bf16* a, const Bf16* b, floa
 
 void Products::run(const ProductShape& shape, const Bf16* a, const Bf16* b, Bf16* c) {
   stay_on_this_thread();
-  const ReadyProduct& product = library_->find(shape, false);
+  const ReadyProduct& product = library_->find({shape, false, false});
   if (product.possible()) {
     product.run(library_->stream, a, b, c);
     flops_ += 2 * shape.m * shape.n * shape.k;

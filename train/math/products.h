@@ -25,7 +25,7 @@ struct ProductShape {
 
 // Matrix products of one thread: f32 and bf16 by oneDNN, f64 in plain loops. Sums of a product of
 // bf16 are f32; where the processor cannot multiply bf16 they are widened first. The first product
-// of a shape in bf16 makes its code, later ones find it.
+// of a shape makes its code, later ones find it.
 class Products {
  public:
   Products();

@@ -1,8 +1,10 @@
 #include "train/math/products.h"
 
 #include <gtest/gtest.h>
+#include <sys/time.h>
 
 #include <cmath>
+#include <csignal>
 #include <vector>
 
 #include "train/model/bf16.h"
@@ -85,6 +87,41 @@ TEST(Products, AreThoseOfThePlainDefinition) {
       }
     }
   }
+}
+
+volatile std::sig_atomic_t signals_seen = 0;
+
+void on_alarm(int) {
+  signals_seen = signals_seen + 1;
+}
+
+// Code that keeps its data under the stack pointer would find the handler's frame among them.
+TEST(Products, ASignalMeanwhileHarmsNothing) {
+  if (!__builtin_cpu_supports("avx512vl")) {
+    GTEST_SKIP() << "without AVX-512 signals are to be blocked (cpu_math.h)";
+  }
+  constexpr std::size_t n = 128;
+  const auto a = matrix<float>(n, n, 1), b = matrix<float>(n, n, 2);
+  Products products;
+  struct sigaction action = {}, before = {};
+  action.sa_handler = on_alarm;
+  action.sa_flags = SA_RESTART;
+  ASSERT_EQ(sigaction(SIGALRM, &action, &before), 0);
+  const itimerval often = {{0, 200}, {0, 200}}, never = {};
+  setitimer(ITIMER_REAL, &often, nullptr);
+  bool same = true;
+  for (const Form form : {Form::nt, Form::nn, Form::tn}) {
+    Buffer<float> first(n * n), c(n * n);
+    products.run({form, n, n, n, n, n, n, false}, a.data(), b.data(), first.data());
+    signals_seen = 0;
+    while (signals_seen < 50 && same) {
+      products.run({form, n, n, n, n, n, n, false}, a.data(), b.data(), c.data());
+      same = c == first;
+    }
+  }
+  setitimer(ITIMER_REAL, &never, nullptr);
+  sigaction(SIGALRM, &before, nullptr);
+  EXPECT_TRUE(same);
 }
 
 }  // namespace
