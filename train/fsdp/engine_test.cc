@@ -125,9 +125,11 @@ TEST(Engine, ReplicasOfSlicesEqualSlicesOverAll) {
 }
 
 TEST(Engine, OneGradientThatIsNoNumberIsSkippedByAll) {
-  for (const Dtype dtype : {Dtype::f64, Dtype::f32, Dtype::bf16}) {
+  for (const auto& [dtype, shards] : {std::pair(Dtype::f64, 4), std::pair(Dtype::f32, 4),
+                                      std::pair(Dtype::f32, 2), std::pair(Dtype::bf16, 4)}) {
     Trial trial;
     trial.dtype = dtype;
+    trial.shards = shards;
     trial.world = 4;
     trial.steps = 4;
     trial.poison = {2, 1};
@@ -161,14 +163,24 @@ TEST(Engine, AStepWithoutLabelsChangesNothing) {
 
 TEST(Engine, NoRankWaitsForOneThatIsWrong) {
   using enum Trial::Mistake;
-  for (const auto& [name, mistake] : {std::pair("an id that is no token", ids),
-                                      std::pair("labels", labels), std::pair("the step", step)}) {
-    SCOPED_TRACE(name);
+  struct Row {
+    const char* name;
+    Trial::Mistake mistake;
+    int shards;
+  };
+  const Row rows[] = {{"an id that is no token", ids, 4},
+                      {"the same, in one of two replicas", ids, 2},
+                      {"labels", labels, 4},
+                      {"labels, in one of two replicas", labels, 2},
+                      {"the step", step, 4}};
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.name);
     Trial trial;
+    trial.shards = row.shards;
     trial.world = 4;
     trial.steps = 3;
     trial.late = false;
-    trial.mistake = {1, mistake};
+    trial.mistake = {1, row.mistake};
     const TrialResult found = run_trial(trial);
     EXPECT_EQ(found.steps.size(), 1u);
     ASSERT_EQ(found.errors.size(), 4u) << "all leave";
