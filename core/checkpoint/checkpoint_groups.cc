@@ -123,12 +123,12 @@ void Grouping::place(std::size_t i) {
   if (found.folder) return;
   if (found.below >= found.path.size()) return add(found.path, true, i);  // given by its name
   const FileKind kind = kind_of_file(found.path);
-  const std::string folder(folder_part(found.path));
-  const std::string whole = whole_of(folder, found.below);
+  // Beside an export it may name the checkpoints that lie there too.
+  if (kind == FileKind::tracker) return trackers_.push_back(i);
+  const std::string whole = whole_of(std::string(folder_part(found.path)), found.below);
   if (weights_.contains(whole)) {
     return add(whole, false, i);
   }
-  if (kind == FileKind::tracker) return trackers_.push_back(i);
   const bool single = kind == FileKind::torch || kind == FileKind::safetensors;
   if (single) add(without_rank(found.path), true, i);
 }

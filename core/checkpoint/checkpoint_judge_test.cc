@@ -192,6 +192,10 @@ TEST(CheckpointJudge, WhatAMetadataOrAnIndexNames) {
   ListedRun run = listed_run(DCP2("5"));
   run.checkpoints[0].files[0].names = {{"__0_0.distcp", 0}, {"__3_0.distcp", 0}};
   EXPECT_EQ(judge_checkpoints(run.checkpoints, {}).each[0].state, Completeness::false_complete);
+  run.checkpoints[0].files[0].names = {{"__0_0.distcp", 101}};
+  EXPECT_EQ(judge_checkpoints(run.checkpoints, {}).each[0].state, Completeness::torn);
+  run.checkpoints[0].files[0].names = {{"__0_0.distcp", 100}};
+  EXPECT_EQ(judge_checkpoints(run.checkpoints, {}).each[0].state, Completeness::complete);
   run = listed_run("m/model.safetensors.index.json m/a.safetensors");
   FileFacts* index = &run.checkpoints[0].files[0];
   if (index->kind != FileKind::index) index = &run.checkpoints[0].files[1];

@@ -7,6 +7,7 @@
 
 #include "base/limits.h"
 #include "base/text.h"
+#include "core/checkpoint/dcp_metadata.h"
 #include "core/checkpoint/safetensors.h"
 #include "core/checkpoint/zip_directory.h"
 #include "core/model/json_reader.h"
@@ -27,26 +28,6 @@ bool may_be_empty(FileKind kind) {
 bool known_whole(FileKind kind) {
   return kind == FileKind::index || kind == FileKind::trainer_state || kind == FileKind::json ||
          kind == FileKind::manifest || kind == FileKind::dcp_metadata;
-}
-
-// Names such as "__3_0.distcp" that stand in a pickle, which is searched and never run.
-void find_shards(std::string_view bytes, std::map<std::string, std::uint64_t>& out) {
-  constexpr std::string_view kEnd = ".distcp";
-  constexpr std::size_t kLongest = 255;
-  for (std::size_t at = bytes.find(kEnd); at != std::string_view::npos;
-       at = bytes.find(kEnd, at + kEnd.size())) {
-    std::size_t begin = at;
-    const auto of_name = [&](char c) {
-      return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-             c == '_' || c == '-';
-    };
-    while (begin > 0 && at - begin < kLongest && of_name(bytes[begin - 1])) --begin;
-    std::string_view name = bytes.substr(begin, at + kEnd.size() - begin);
-    // The length before a text may look like a letter of it.
-    const std::size_t first = name.find("__");
-    if (first != std::string_view::npos) name = name.substr(first);
-    if (name.size() > kEnd.size()) out.emplace(name, 0);
-  }
 }
 
 void read_index(const JsonNode& document, FileFacts& out) {
@@ -186,7 +167,7 @@ void FileExaminer::first(std::string_view bytes) {
       facts_.text = std::string(trim(bytes));
       return done(FileState::sound);
     case FileKind::dcp_metadata:
-      find_shards(bytes, facts_.names);
+      facts_.names = dcp_files(bytes);
       // The last instruction of every pickle.
       if (bytes.back() != '.') return done(FileState::torn, "a pickle without its end");
       return done(FileState::sound);

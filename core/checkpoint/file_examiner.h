@@ -29,7 +29,8 @@ struct FileFacts {
   FileState state = FileState::unread;
   std::string fault;  // torn: what says so, with numbers; unchecked: why
 
-  // index: how many tensors each file must have. dcp_metadata: the files that it names.
+  // index: how many tensors each file must have. dcp_metadata: the bytes that each
+  // file must have at least.
   std::map<std::string, std::uint64_t> names;
   std::optional<std::uint64_t> tensors;     // safetensors
   std::optional<std::uint64_t> data_bytes;  // safetensors; of an index, what it says of all

@@ -207,8 +207,16 @@ void Alone::dcp(const std::string& folder, const std::vector<const FileFacts*>& 
   dcp_ = true;
   if (metadata != nullptr) {
     out_.marked = true;  // it is written when all shards are there
-    for (const auto& [base, ignored] : metadata->names) {
-      if (!has(joined(folder, base))) missing(joined(folder, base), ".metadata names it");
+    for (const auto& [base, least] : metadata->names) {
+      const std::string name = joined(folder, base);
+      const auto found = names_.find(name);
+      if (found == names_.end()) {
+        missing(name, ".metadata names it");
+      } else if (found->second->bytes && *found->second->bytes < least) {
+        flaw(Flaw::Kind::torn, name,
+             fmt::format("{} has {} bytes, {} at least by .metadata", name, *found->second->bytes,
+                         least));
+      }
     }
     if (shards.empty()) missing(joined(folder, "__0_0.distcp"), "no shard is there");
   } else {

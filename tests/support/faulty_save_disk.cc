@@ -18,7 +18,7 @@ class FaultySaveFile final : public SaveFile {
   }
   Status sync() override {
     if (Status fine = disk_.next(); !fine) return fine;
-    return under_->sync();
+    return disk_.syncs ? under_->sync() : Status();
   }
 
  private:
@@ -83,7 +83,7 @@ Status FaultySaveDisk::remove(const std::string& path) {
 }
 Status FaultySaveDisk::sync_folder(const std::string& path) {
   if (Status fine = next(); !fine) return fine;
-  return under_.sync_folder(path);
+  return syncs ? under_.sync_folder(path) : Status();
 }
 Result<std::uint64_t> FaultySaveDisk::room(const std::string& folder) {
   if (Status fine = next(); !fine) return fine.error();

@@ -20,6 +20,7 @@ class FaultySaveDisk final : public SaveDisk {
   std::optional<std::uint64_t> failing_call;  // this one fails (0 is the first)
   std::optional<std::uint64_t> room_bytes;    // what room() says
   std::function<void()> before_call;          // anything: a test may end its process here
+  bool syncs = true;  // without it nothing waits for the device: where the power stays on
 
   std::uint64_t calls() const { return calls_; }
 

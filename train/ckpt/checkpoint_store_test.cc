@@ -28,6 +28,13 @@ CheckpointOptions options_in(const std::string& folder) {
   return options;
 }
 
+// A device takes some milliseconds to have it, and these tests save some hundred times.
+SaveDisk& quick_disk() {
+  static FaultySaveDisk disk(real_save_disk());
+  disk.syncs = false;
+  return disk;
+}
+
 std::set<std::string> names_in(const std::string& folder) {
   std::set<std::string> out;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
@@ -70,9 +77,9 @@ TEST(CheckpointStore, AnyWorldLoadsWhatAnyWorldSaved) {
       for (const int saving : {1, 2, 3, 4}) {
         const TemporaryFolder place;
         const CheckpointOptions options = options_in(place.path());
-        save_step(saving, plan, dtype, options, real_save_disk(), 500, 7);
+        save_step(saving, plan, dtype, options, quick_disk(), 500, 7);
         for (const int loading : {1, 2, 4, 5}) {
-          expect_newest(loading, plan, dtype, options, real_save_disk(), 500, 7);
+          expect_newest(loading, plan, dtype, options, quick_disk(), 500, 7);
         }
       }
     }
@@ -121,9 +128,9 @@ TEST(CheckpointStore, WeightsAloneLeaveMomentsAsTheyAre) {
   const TemporaryFolder place;
   CheckpointOptions options = options_in(place.path());
   options.exact = false;
-  save_step(2, plan, Dtype::f32, options, real_save_disk(), 3, 5);
+  save_step(2, plan, Dtype::f32, options, quick_disk(), 3, 5);
   EXPECT_FALSE(names_in(options.folder + "/step-3").contains("state"));
-  with_ranks(3, plan, Dtype::f32, options, real_save_disk(), [&](RankWork& work) {
+  with_ranks(3, plan, Dtype::f32, options, quick_disk(), [&](RankWork& work) {
     fill(work.state, 42);
     ShardedState before(plan, Dtype::f32, work.state.shard, work.state.shards);
     fill(before, 42);
@@ -142,7 +149,7 @@ TEST(CheckpointStore, WeightsAloneLeaveMomentsAsTheyAre) {
 TEST(CheckpointStore, NothingThere) {
   const UnitPlan plan(small_config());
   const TemporaryFolder place;
-  expect_newest(2, plan, Dtype::f32, options_in(place.path()), real_save_disk(), 0, 0);
+  expect_newest(2, plan, Dtype::f32, options_in(place.path()), quick_disk(), 0, 0);
 }
 
 // What a disk, a person or a killed copy may do to the newest one.
@@ -171,14 +178,14 @@ TEST(CheckpointStore, DamagedOnesArePassedOver) {
   for (const Row& row : rows) {
     const TemporaryFolder place;
     const CheckpointOptions options = options_in(place.path());
-    save_step(2, plan, Dtype::f32, options, real_save_disk(), 9, 1);
-    save_step(2, plan, Dtype::f32, options, real_save_disk(), 10, 2);
+    save_step(2, plan, Dtype::f32, options, quick_disk(), 9, 1);
+    save_step(2, plan, Dtype::f32, options, quick_disk(), 10, 2);
     const auto run =
         testing_support::run_shell("cd " + options.folder + "/step-10 && " + row.command);
     ASSERT_EQ(run.status, 0) << run.output;
     SCOPED_TRACE(row.name);
-    expect_newest(2, plan, Dtype::f32, options, real_save_disk(), 9, 1, row.warning);
-    expect_newest(3, plan, Dtype::f32, options, real_save_disk(), 9, 1, row.warning);
+    expect_newest(2, plan, Dtype::f32, options, quick_disk(), 9, 1, row.warning);
+    expect_newest(3, plan, Dtype::f32, options, quick_disk(), 9, 1, row.warning);
   }
 }
 
@@ -186,13 +193,13 @@ TEST(CheckpointStore, AnotherModelOrOtherNumbersAreRefused) {
   const UnitPlan plan(small_config()), other(small_config(true));
   const TemporaryFolder place;
   const CheckpointOptions options = options_in(place.path());
-  save_step(2, plan, Dtype::f32, options, real_save_disk(), 1, 1);
-  with_ranks(2, other, Dtype::f32, options, real_save_disk(), [&](RankWork& work) {
+  save_step(2, plan, Dtype::f32, options, quick_disk(), 1, 1);
+  with_ranks(2, other, Dtype::f32, options, quick_disk(), [&](RankWork& work) {
     const auto cursor = work.store.load(options.folder + "/step-1", work.state);
     ASSERT_FALSE(cursor);
     EXPECT_EQ(cursor.error().code, Errc::invalid_input);
   });
-  with_ranks(2, plan, Dtype::f64, options, real_save_disk(), [&](RankWork& work) {
+  with_ranks(2, plan, Dtype::f64, options, quick_disk(), [&](RankWork& work) {
     const auto cursor = work.store.load(options.folder + "/step-1", work.state);
     ASSERT_FALSE(cursor);
     EXPECT_EQ(cursor.error().code, Errc::unsupported);
@@ -209,28 +216,28 @@ TEST(CheckpointStore, KeepsTheNewestAndWhatIsNotOurs) {
   std::filesystem::create_directories(options.folder + "/.saving-step-77/state");
   std::filesystem::create_directories(options.folder + "/.removed-step-5");
   std::filesystem::create_directories(options.folder + "/.saving-mine");
-  for (const std::uint64_t step : {10, 20, 30, 40}) {
-    save_step(2, plan, Dtype::f32, options, real_save_disk(), step, step);
+  for (const std::uint64_t step : {10u, 20u, 30u, 40u}) {
+    save_step(2, plan, Dtype::f32, options, quick_disk(), step, step);
   }
   EXPECT_EQ(names_in(options.folder),
             (std::set<std::string>{".saving-mine", "checkpoint-1", "latest", "step-2", "step-30",
                                    "step-40"}));
   // Gone back before those: the one just saved stays, whatever its number.
-  save_step(2, plan, Dtype::f32, options, real_save_disk(), 15, 3);
+  save_step(2, plan, Dtype::f32, options, quick_disk(), 15, 3);
   EXPECT_EQ(names_in(options.folder),
             (std::set<std::string>{".saving-mine", "checkpoint-1", "latest", "step-2", "step-15",
                                    "step-40"}));
   // The same step again: the older one may be a suspect, and stays beside.
-  save_step(2, plan, Dtype::f32, options, real_save_disk(), 40, 8);
+  save_step(2, plan, Dtype::f32, options, quick_disk(), 40, 8);
   EXPECT_TRUE(names_in(options.folder).contains("step-40.before-1"));
-  expect_newest(2, plan, Dtype::f32, options, real_save_disk(), 40, 8);
+  expect_newest(2, plan, Dtype::f32, options, quick_disk(), 40, 8);
 }
 
 TEST(CheckpointStore, NoRoomIsToldBeforeAnythingIsWritten) {
   const UnitPlan plan(small_config());
   const TemporaryFolder place;
   const CheckpointOptions options = options_in(place.path());
-  FaultySaveDisk disk(real_save_disk());
+  FaultySaveDisk disk(quick_disk());
   save_step(2, plan, Dtype::f32, options, disk, 1, 1);
   disk.room_bytes = 100'000;
   with_ranks(2, plan, Dtype::f32, options, disk, [&](RankWork& work) {
@@ -252,8 +259,8 @@ bool call_fails(int world, std::uint64_t call) {
   CheckpointOptions options = options_in(place.path());
   options.keep = 1;
   options.file_bytes = 1'000'000;
-  save_step(world, plan, Dtype::f32, options, real_save_disk(), 1, 1);
-  FaultySaveDisk disk(real_save_disk());
+  save_step(world, plan, Dtype::f32, options, quick_disk(), 1, 1);
+  FaultySaveDisk disk(quick_disk());
   std::atomic<int> opened{0}, told{0}, fine{0};
   with_ranks(world, plan, Dtype::f32, options, disk, [&](RankWork& work) {
     // Both have opened before the first of them goes on: open() ends with all together.
@@ -271,7 +278,7 @@ bool call_fails(int world, std::uint64_t call) {
   }
   const bool there = names.contains("step-2");
   EXPECT_TRUE(there || told == world);
-  expect_newest(world, plan, Dtype::f32, options, real_save_disk(), there ? 2 : 1, there ? 2 : 1);
+  expect_newest(world, plan, Dtype::f32, options, quick_disk(), there ? 2 : 1, there ? 2 : 1);
   return fine == world && disk.calls() <= *disk.failing_call;
 }
 
@@ -294,7 +301,7 @@ TEST(CheckpointStore, ASaveThatFailedIsToldByTheNext) {
   const UnitPlan plan(small_config());
   const TemporaryFolder place;
   const CheckpointOptions options = options_in(place.path());
-  FaultySaveDisk disk(real_save_disk());
+  FaultySaveDisk disk(quick_disk());
   with_ranks(2, plan, Dtype::f32, options, disk, [&](RankWork& work) {
     fill(work.state, 4);
     if (work.rank == 0) disk.failing_call = disk.calls() + 8;
@@ -314,7 +321,7 @@ TEST(CheckpointStore, AFolderThatCannotBeWritten) {
   const TemporaryFolder place;
   CheckpointOptions options = options_in(place.path());
   options.folder = place.write("file", "") + "/run";  // no folder can be made in a file
-  with_ranks(2, plan, Dtype::f32, options, real_save_disk(), [](RankWork&) { FAIL(); }, false);
+  with_ranks(2, plan, Dtype::f32, options, quick_disk(), [](RankWork&) { FAIL(); }, false);
 }
 
 }  // namespace
