@@ -32,7 +32,7 @@ TEST_F(Train, ASmallModelLearnsLicences) {
 
 // Each number of ranks goes on from what another one saved.
 TEST_F(Train, AnotherNumberOfRanksGoesOn) {
-  const auto words = [this](int ranks) {
+  const auto words = [](int ranks) {
     return usual("out") + "--steps 8 --save-every 4 --dtype bf16 --accumulate " +
            std::to_string(4 / ranks) + " --local " + std::to_string(ranks);
   };
