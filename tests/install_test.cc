@@ -23,6 +23,9 @@ TEST(Install, ProgramAndCompletion) {
   const auto version = run_shell(shell_word(prefix + "/bin/muster") + " --version");
   EXPECT_EQ(version.status, 0) << version.output;
   EXPECT_TRUE(version.output.starts_with("muster ")) << version.output;
+  const auto trainer = run_shell(shell_word(prefix + "/bin/muster") + " train --help");
+  EXPECT_EQ(trainer.status, 0) << trainer.output;
+  EXPECT_NE(trainer.output.find("Usage: muster train"), std::string::npos) << trainer.output;
   for (const char* name :
        {"/share/bash-completion/completions/muster", "/share/zsh/site-functions/_muster",
         "/share/fish/vendor_completions.d/muster.fish"}) {

@@ -1,95 +1,29 @@
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 #include <string>
 #include <vector>
 
-#include "base/text.h"
 #include "core/model/heartbeat.h"
-#include "tests/support/shell.h"
+#include "tests/e2e/train_test_kit.h"
 
-// `muster train` as a person meets it: a tiny random model on a pack of this tree's own documents.
+// `muster train` as a person meets it.
 
 namespace muster {
 namespace {
-
-using testing_support::file_text;
-using testing_support::run_shell;
-using testing_support::shell_word;
-using testing_support::ShellRun;
-using testing_support::TemporaryFolder;
-
-const std::string kSource = MUSTER_SOURCE_DIR;
-const std::string kMuster = shell_word(std::string(MUSTER_BINARY_DIR) + "/cmd/muster");
-
-// 2,006 tokens of vocabulary: testdata/tokenizers/qwen2.json.
-constexpr const char* kConfig =
-    R"({"model_type":"qwen3","vocab_size":2048,"hidden_size":32,"intermediate_size":64,)"
-    R"("num_hidden_layers":2,"num_attention_heads":4,"num_key_value_heads":2,"head_dim":16,)"
-    R"("rms_norm_eps":1e-6,"rope_theta":10000,"max_position_embeddings":512,"hidden_act":"silu",)"
-    R"("tie_word_embeddings":true})";
-
-class Train : public testing::Test {
- protected:
-  Train() {
-    folder_.write("config.json", kConfig);
-    const ShellRun packed =
-        run("pack " + shell_word(kSource + "/README.md") + " " +
-            shell_word(kSource + "/CONTRIBUTING.md") +
-            " --out packed --block 32 --split '\\n\\n' --tokenizer " +
-            shell_word(kSource + "/testdata/tokenizers/qwen2.json") + " --eos none");
-    EXPECT_EQ(packed.status, 0) << packed.output;
-  }
-
-  std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
-  // In the folder, with `environment` ("RANK=0 ...") in front.
-  ShellRun run(const std::string& words, const std::string& environment = "") const {
-    return run_shell("cd " + shell_word(folder_.path()) + " && " + environment + " " + kMuster +
-                     " " + words);
-  }
-  static std::string usual(const std::string& out) {
-    return "train --model config.json --from-scratch --data packed --dtype f32 --lr 5e-3 "
-           "--accumulate 4 --out " +
-           out + " ";
-  }
-  std::vector<std::string> steps_of(const std::string& output) const {
-    std::vector<std::string> lines;
-    for (const std::string_view line : split(output, '\n')) {
-      if (line.find(" | loss ") != std::string_view::npos) lines.emplace_back(line);
-    }
-    return lines;
-  }
-  static double loss_of(const std::string& line) {
-    const std::size_t at = line.find("loss ") + 5;
-    return parse_double(line.substr(at, line.find(' ', at) - at)).value_or(-1);
-  }
-  // Files of one rank each, with so many blocks of 8 tokens.
-  void write_rank_files(const std::vector<std::size_t>& blocks) {
-    std::filesystem::create_directory(path("cache"));
-    for (std::size_t rank = 0; rank < blocks.size(); ++rank) {
-      std::string bytes;
-      for (std::size_t i = 0; i < blocks[rank] * 8; ++i) {
-        bytes += static_cast<char>(i * 7 % 200);
-        bytes += std::string(3, '\0');
-      }
-      folder_.write("cache/rank0" + std::to_string(rank) + ".i32", bytes);
-    }
-  }
-
-  TemporaryFolder folder_;
-};
 
 TEST_F(Train, OneTwoAndFourRanksTrainAlike) {
   std::vector<double> last;
   for (const int ranks : {1, 2, 4}) {
     const std::string out = "out" + std::to_string(ranks);
     // The same 4 blocks a step, whatever the number of ranks.
-    const ShellRun trained =
-        run("train --model config.json --from-scratch --data packed --dtype f32 --lr 5e-3 "
-            "--steps 12 --save-every 6 --accumulate " +
-            std::to_string(4 / ranks) + " --local " + std::to_string(ranks) + " --out " + out);
+    const ShellRun trained = run(usual(out) + "--steps 12 --save-every 6 --accumulate " +
+                                 std::to_string(4 / ranks) + " --local " + std::to_string(ranks));
     ASSERT_EQ(trained.status, 0) << trained.output;
     const auto lines = steps_of(trained.output);
     ASSERT_EQ(lines.size(), 12U) << trained.output;
@@ -179,38 +113,21 @@ TEST_F(Train, ASilentHangHangs) {
   EXPECT_NE(hung.output.find("alive\nalive\nalive\n"), std::string::npos) << hung.output;
 }
 
-// The bytes of all files of a checkpoint, by name.
-std::map<std::string, std::string> files_of(const std::string& folder) {
-  std::map<std::string, std::string> files;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
-    if (entry.is_regular_file()) files[entry.path().filename()] = file_text(entry.path());
-  }
-  return files;
-}
-
 TEST_F(Train, AResumedRunEndsBitByBitWhereItWouldHave) {
-  for (const std::string dtype : {"f32", "bf16"}) {
-    const std::string words =
-        usual("out-" + dtype) + "--steps 8 --save-every 4 --local 2 --dtype " + dtype;
-    ASSERT_EQ(run(words).status, 0);
-    const std::string last = path("out-" + dtype + "/checkpoints/step-8");
-    const auto whole = files_of(last);
-    ASSERT_FALSE(whole.empty());
-    std::filesystem::remove_all(last);
-    const ShellRun resumed = run(words + " --resume");
-    ASSERT_EQ(resumed.status, 0) << resumed.output;
-    EXPECT_NE(resumed.output.find("resume from"), std::string::npos) << resumed.output;
-    EXPECT_EQ(steps_of(resumed.output).size(), 4U) << resumed.output;
-    EXPECT_TRUE(files_of(last) == whole) << dtype;
-  }
-  // Another number of ranks goes on too.
-  const std::string words = usual("out-f32") + "--steps 8 --save-every 4 --accumulate 8 --resume";
-  std::filesystem::remove_all(path("out-f32/checkpoints/step-8"));
-  const ShellRun alone = run(words);
-  EXPECT_EQ(alone.status, 0) << alone.output;
-  EXPECT_EQ(steps_of(alone.output).size(), 4U) << alone.output;
+  const std::string words = usual("out") + "--steps 6 --save-every 3 --local 2";
+  ASSERT_EQ(run(words).status, 0);
+  const std::string last = path("out/checkpoints/step-6");
+  const auto whole = files_of(last);
+  ASSERT_FALSE(whole.empty());
+  std::filesystem::remove_all(last);
+  const ShellRun resumed = run(words + " --resume");
+  ASSERT_EQ(resumed.status, 0) << resumed.output;
+  EXPECT_NE(resumed.output.find("Z resume from"), std::string::npos) << resumed.output;
+  EXPECT_EQ(steps_of(resumed.output).size(), 3U) << resumed.output;
+  EXPECT_TRUE(files_of(last) == whole);
   // The order of blocks would be another one.
-  EXPECT_EQ(run(words + " --seed 7").status, 78);
+  EXPECT_EQ(run(words + " --resume --seed 7").status, 78);
+  EXPECT_EQ(run(words + " --resume --accumulate 2").status, 78);
 }
 
 TEST_F(Train, ASignalSavesAndLeaves) {
@@ -257,32 +174,49 @@ TEST_F(Train, NoFiniteGradients) {
   bytes[end - 1] = '\x7f';
   folder_.write("out/checkpoints/step-1/model.safetensors", bytes);
   const ShellRun lost =
-      run("train --model out/checkpoints/step-1 --data packed --dtype f32 "
-          "--accumulate 4 --out lost --local 2 --most-skips 3");
+      run("train --model out/checkpoints/step-1 --dtype f32 --accumulate 4 --out lost --local 2 "
+          "--most-skips 3 --data " +
+          shell_word(packed()));
   EXPECT_EQ(lost.status, 93) << lost.output;
   EXPECT_EQ(steps_of(lost.output).size(), 3U) << lost.output;
   EXPECT_NE(lost.output.find("not applied: the gradient is not finite"), std::string::npos)
       << lost.output;
 }
 
-// Text that every Debian has; a model that knows nothing learns how licences begin.
-TEST_F(Train, ASmallModelLearnsLicences) {
-  const std::string tokenizer = shell_word(kSource + "/testdata/tokenizers/qwen2.json");
-  const ShellRun packed =
-      run("pack /usr/share/common-licenses/GPL-3 /usr/share/common-licenses/Apache-2.0 "
-          "--out licences --block 64 --split '\\n\\n' --tokenizer " +
-          tokenizer);
-  ASSERT_EQ(packed.status, 0) << packed.output;
-  const ShellRun trained =
-      run("train --model config.json --from-scratch --data licences --out run --local 2 --lr 1e-2 "
-          "--accumulate 4 --steps 40 --save-every 0 --sample 'the terms of this' --tokenizer " +
-          tokenizer);
-  ASSERT_EQ(trained.status, 0) << trained.output;
-  const auto lines = steps_of(trained.output);
-  ASSERT_EQ(lines.size(), 40U);
-  EXPECT_LE(loss_of(lines.back()), 0.8 * loss_of(lines.front())) << trained.output;
-  EXPECT_NE(trained.output.find("\nsample: the terms of this |"), std::string::npos)
-      << trained.output;
+// A port that was free a moment ago.
+int free_port() {
+  const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof(address);
+  ::bind(socket, reinterpret_cast<const sockaddr*>(&address), size);
+  ::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size);
+  ::close(socket);
+  return ntohs(address.sin_port);
+}
+
+// As torchrun starts two hosts of two ranks: over TCP, weights sharded on each host, gradients
+// summed across them. It learns what one rank learns.
+TEST_F(Train, TwoHostsOfTwoRanks) {
+  const std::string words = usual("out") + "--steps 4 --accumulate 1 --shard-in-node";
+  std::string script = "cd " + shell_word(folder_.path()) +
+                       "\nexport WORLD_SIZE=4 LOCAL_WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 "
+                       "TORCHELASTIC_RUN_ID=$$ MASTER_PORT=" +
+                       std::to_string(free_port() - 1) + "\n";
+  for (int rank = 0; rank < 4; ++rank) {
+    script += "RANK=" + std::to_string(rank) + " LOCAL_RANK=" + std::to_string(rank % 2) + " " +
+              kMuster + " " + words + " & p" + std::to_string(rank) + "=$!\n";
+  }
+  const ShellRun four = run_shell(
+      script + "wait $p0; a=$?; wait $p1; b=$?; wait $p2; c=$?; wait $p3; echo ends $a $b $c $?\n");
+  EXPECT_NE(four.output.find("ends 0 0 0 0"), std::string::npos) << four.output;
+  const ShellRun alone = run(usual("alone") + "--steps 4");
+  const auto a = steps_of(four.output), b = steps_of(alone.output);
+  ASSERT_EQ(a.size(), 4U) << four.output;
+  ASSERT_EQ(b.size(), 4U) << alone.output;
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(loss_of(a[i]), loss_of(b[i]), 2e-4) << a[i];
+  EXPECT_TRUE(std::filesystem::exists(path("out/checkpoints/step-4/muster-checkpoint.json")));
 }
 
 TEST_F(Train, StatusesOfWrongWords) {
@@ -296,10 +230,10 @@ TEST_F(Train, StatusesOfWrongWords) {
       {"train --lcal 2", 64, "train has no option '--lcal'"},
       {"train --help", 0, "Usage: muster train --model DIR"},
       {"help train", 0, "Usage: muster train --model DIR"},
-      {"train --model nowhere --data packed --out out", 65, "No such file"},
-      {"train --model config.json --data packed --out out", 78, "--from-scratch"},
+      {"train --model nowhere --data nowhere --out out", 65, "No such file"},
+      {"train --model config.json --data nowhere --out out", 78, "--from-scratch"},
       {"train --model config.json --from-scratch --data nowhere --out out", 65, "No such file"},
-      {usual("packed/manifest.json"), 74, "packed/manifest.json"},
+      {usual("config.json"), 74, "config.json"},
       {usual("out") + "--accumulate 65536", 78, "blocks"},
   };
   for (const Row& row : kRows) {

@@ -285,15 +285,18 @@ Answer<void> RankRun::go_on() {
     return {};
   }
   const RunCursor& found = **loaded;
-  if (found.seed != cursor_.seed || found.pack_digest != cursor_.pack_digest) {
-    return refuse(
+  std::string other;
+  if (found.seed != cursor_.seed) other = fmt::format("--seed {}", found.seed);
+  if (found.pack_digest != cursor_.pack_digest) other = "other data";
+  if (found.tokens != found.step * cut().global_batch() * data_->block_tokens()) {
+    other = "another number of tokens a step";
+  }
+  if (!other.empty()) {
+    return tl::make_unexpected(Refusal{
         make_error(Errc::invalid_input,
-                   fmt::format("{}: written with {}: what was trained on already would "
-                               "not be known",
-                               **newest,
-                               found.seed != cursor_.seed ? fmt::format("--seed {}", found.seed)
-                                                          : "other data")),
-        ExitStatus::refused_config);
+                   fmt::format("{}: written with {}, so where it stands in the data is not known",
+                               **newest, other)),
+        ExitStatus::refused_config, true});
   }
   cursor_ = found;
   output_.event({"restarted", system_clock().wall(), cursor_.step, {}, **newest});

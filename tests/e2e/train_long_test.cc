@@ -1,0 +1,52 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+
+#include "tests/e2e/train_test_kit.h"
+
+// What of `muster train` takes longer than the usual tests should.
+
+namespace muster {
+namespace {
+
+// Text that every Debian has; a model that knows nothing learns how licences begin.
+TEST_F(Train, ASmallModelLearnsLicences) {
+  const std::string tokenizer = shell_word(kSource + "/testdata/tokenizers/qwen2.json");
+  const ShellRun packed =
+      run("pack /usr/share/common-licenses/GPL-3 /usr/share/common-licenses/Apache-2.0 "
+          "--out licences --block 64 --split '\\n\\n' --tokenizer " +
+          tokenizer);
+  ASSERT_EQ(packed.status, 0) << packed.output;
+  const ShellRun trained =
+      run("train --model config.json --from-scratch --data licences --out run --local 2 --lr 1e-2 "
+          "--accumulate 4 --steps 40 --save-every 0 --sample 'the terms of this' --tokenizer " +
+          tokenizer);
+  ASSERT_EQ(trained.status, 0) << trained.output;
+  const auto lines = steps_of(trained.output);
+  ASSERT_EQ(lines.size(), 40U);
+  EXPECT_LE(loss_of(lines.back()), 0.8 * loss_of(lines.front())) << trained.output;
+  EXPECT_NE(trained.output.find("\nsample: the terms of this |"), std::string::npos)
+      << trained.output;
+}
+
+// Each number of ranks goes on from what another one saved.
+TEST_F(Train, AnotherNumberOfRanksGoesOn) {
+  const auto words = [](int ranks) {
+    return usual("out") + "--steps 8 --save-every 4 --dtype bf16 --accumulate " +
+           std::to_string(4 / ranks) + " --local " + std::to_string(ranks);
+  };
+  ASSERT_EQ(run(words(2)).status, 0);
+  const std::string last = path("out/checkpoints/step-8");
+  const auto whole = files_of(last);
+  for (const int ranks : {2, 4, 1}) {
+    std::filesystem::remove_all(last);
+    const ShellRun resumed = run(words(ranks) + " --resume");
+    ASSERT_EQ(resumed.status, 0) << resumed.output;
+    EXPECT_EQ(steps_of(resumed.output).size(), 4U) << resumed.output;
+    EXPECT_EQ(files_of(last) == whole, ranks == 2) << ranks;
+  }
+}
+
+}  // namespace
+}  // namespace muster
