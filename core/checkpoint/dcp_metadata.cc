@@ -45,6 +45,7 @@ class PickleWalk {
   enum class Part : std::uint8_t { none, path_key, path, offset_key, offset, length_key };
 
   bool step();
+  std::optional<bool> take_remembered(char code);
   bool take_text(std::size_t length_bytes);
   bool take_number(std::size_t bytes, bool is_signed);
   bool skip(std::size_t bytes);
@@ -131,9 +132,8 @@ void PickleWalk::remember(std::size_t place) {
   memory_[place] = last_.value_or(std::string_view());
 }
 
-bool PickleWalk::step() {
-  const char code = rest_.front();
-  rest_.remove_prefix(1);
+// Texts, and what was remembered; nothing for any other instruction.
+std::optional<bool> PickleWalk::take_remembered(char code) {
   std::uint64_t value = 0;
   const auto keep = [&](std::size_t bytes) {
     if (!take_length(bytes, value)) return false;
@@ -161,6 +161,14 @@ bool PickleWalk::step() {
   if (code == '\x8c' || code == 'U') return take_text(1);
   if (code == 'X' || code == 'T') return take_text(4);
   if (code == '\x8d') return take_text(8);
+  return std::nullopt;
+}
+
+bool PickleWalk::step() {
+  const char code = rest_.front();
+  rest_.remove_prefix(1);
+  if (const auto taken = take_remembered(code)) return *taken;
+  std::uint64_t value = 0;
   last_.reset();
   switch (code) {
     case '\x80':

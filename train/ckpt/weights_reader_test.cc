@@ -100,7 +100,7 @@ TEST(WeightsReader, EveryTypeAndWorld) {
     for (const char* dtype : {"BF16", "F16", "F32", "F64"}) {
       const TemporaryFolder place;
       place.write("model.safetensors", model_file(plan, dtype, {.extra = true}));
-      for (const std::uint64_t shards : {1, 3}) {
+      for (const std::uint64_t shards : {1u, 3u}) {
         for (std::uint64_t shard = 0; shard < shards; ++shard) {
           ShardedState state(plan, Dtype::f32, shard, shards);
           fill(state, 3);
