@@ -1,3 +1,4 @@
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -6,8 +7,12 @@
 #include <iterator>
 #include <thread>
 
+#include "app/trace_run.h"
+#include "base/check.h"
 #include "core/flight/dump_reader.h"
 #include "core/flight/verdict.h"
+#include "edge/os/files.h"
+#include "tests/support/shell.h"
 #include "train/comm/flight_recorder.h"
 #include "train/comm/join.h"
 
@@ -22,13 +27,21 @@ using train::Purpose;
 
 class RecordedRanks {
  public:
-  explicit RecordedRanks(int world, train::CommOptions options) {
+  // `folder`: of the files; empty: in memory.
+  RecordedRanks(int world, train::CommOptions options, const std::string& folder = "") {
     std::vector<train::CommOptions> all;
     for (int rank = 0; rank < world; ++rank) {
-      recorders_.push_back(FlightRecorder::in_memory({.run = "test",
-                                                      .host = "n1",
-                                                      .rank = static_cast<std::uint32_t>(rank),
-                                                      .world = static_cast<std::uint32_t>(world)}));
+      const FlightRecorder::Head head = {.run = "test",
+                                         .host = "n1",
+                                         .rank = static_cast<std::uint32_t>(rank),
+                                         .world = static_cast<std::uint32_t>(world)};
+      if (folder.empty()) {
+        recorders_.push_back(FlightRecorder::in_memory(head));
+      } else {
+        auto made = FlightRecorder::create(fmt::format("{}/rank-{}.flight", folder, rank), head);
+        MUSTER_CHECK(made.has_value(), "a file for each rank");
+        recorders_.push_back(std::move(*made));
+      }
       options.recorder = recorders_.back().get();
       all.push_back(options);
     }
@@ -80,16 +93,40 @@ bool step(Communicator& comm, std::uint64_t number) {
   return true;
 }
 
+// The report's failure: one rank has a step less and goes to save.
+void end_unevenly(RecordedRanks& ranks, int odd) {
+  ranks.run([&](Communicator& comm) {
+    const std::uint64_t steps = comm.rank() == odd ? 4 : 5;
+    for (std::uint64_t i = 0; i < steps; ++i) {
+      if (!step(comm, i)) return;
+    }
+    EXPECT_FALSE(comm.barrier({Purpose::save, 0}));
+  });
+}
+
+TEST(FlightRecords, TraceReadsTheFilesOfARunThatEndedUnevenly) {
+  const testing_support::TemporaryFolder folder;
+  {
+    RecordedRanks ranks(4, {}, folder.path());
+    end_unevenly(ranks, 3);
+  }
+  TraceRequest request;
+  request.paths = {folder.path()};
+  const auto answer = trace_once(request, real_files());
+  ASSERT_TRUE(answer) << answer.error().context;
+  ASSERT_FALSE(answer->report.findings.empty());
+  const Finding& finding = answer->report.findings[0];
+  EXPECT_EQ(finding.cause, Cause::uneven_steps) << finding.summary;
+  EXPECT_EQ(finding.confidence, Confidence::high);
+  ASSERT_EQ(finding.culprits.size(), 1u);
+  EXPECT_EQ(finding.culprits[0].id, "3");
+  EXPECT_TRUE(answer->report.blind.empty());
+}
+
 TEST(FlightRecords, UnevenStepsNameTheRankThatLeftTheLoop) {
   for (const int odd : {0, 3}) {
     RecordedRanks ranks(4, {});
-    ranks.run([&](Communicator& comm) {
-      const std::uint64_t steps = comm.rank() == odd ? 4 : 5;
-      for (std::uint64_t i = 0; i < steps; ++i) {
-        if (!step(comm, i)) return;
-      }
-      EXPECT_FALSE(comm.barrier({Purpose::save, 0}));
-    });
+    end_unevenly(ranks, odd);
     const FlightAnalysis analysis = analyze_flight(ranks.dumps(), {});
     ASSERT_FALSE(analysis.verdicts.empty());
     const FlightVerdict& verdict = analysis.verdicts[0];
