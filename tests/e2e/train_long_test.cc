@@ -30,6 +30,21 @@ TEST_F(Train, ASmallModelLearnsLicences) {
       << trained.output;
 }
 
+// Nobody compares, nothing has a deadline: as the report's run stood for three hours.
+TEST_F(Train, ASilentHangHangs) {
+  write_rank_files({12, 12, 8});
+  const std::string words =
+      "train --model config.json --from-scratch --data cache --sequence 8 --dtype f32 "
+      "--accumulate 4 --save-every 0 --no-even-steps --silent-hang --out out ";
+  const ShellRun hung = run_shell(
+      "cd " + shell_word(folder_.path()) + "\n" + three_ranks({words, words, words}) +
+      "n=0; while [ $n -lt 600 ] && ! grep -q '\"step\":2' out/metrics.jsonl 2>/dev/null; do\n"
+      "  sleep 0.1; n=$((n + 1)); done\nsleep 1\n"
+      "for p in $p0 $p1 $p2; do kill -0 $p && echo alive; done; kill -9 $p0 $p1 $p2\nwait\n");
+  EXPECT_EQ(steps_of(hung.output).size(), 2U) << hung.output;
+  EXPECT_NE(hung.output.find("alive\nalive\nalive\n"), std::string::npos) << hung.output;
+}
+
 // Each number of ranks goes on from what another one saved.
 TEST_F(Train, AnotherNumberOfRanksGoesOn) {
   const auto words = [](int ranks) {

@@ -96,4 +96,17 @@ inline std::map<std::string, std::string> files_of(const std::string& folder) {
   return files;
 }
 
+// Three ranks as a launcher starts them, one with other words; `words[r]` of rank r.
+inline std::string three_ranks(const std::vector<std::string>& words) {
+  std::string script =
+      "export WORLD_SIZE=3 LOCAL_WORLD_SIZE=3 MASTER_ADDR=localhost "
+      "MASTER_PORT=29500 TORCHELASTIC_RUN_ID=$$\n";
+  for (int rank = 0; rank < 3; ++rank) {
+    const std::string number = std::to_string(rank);
+    script += "RANK=" + number + " LOCAL_RANK=" + number + " " + kMuster + " " +
+              words[static_cast<std::size_t>(rank)] + " &\np" + number + "=$!\n";
+  }
+  return script;
+}
+
 }  // namespace muster
