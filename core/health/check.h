@@ -29,6 +29,7 @@ struct CheckResult {
   Culprit culprit;                 // the host, or "n1/3" of a GPU, "n1/mlx5_2:1" of a port
   std::string text;                // one line: what is wrong, with units; empty when it passed
   std::vector<Evidence> evidence;  // the lines that decided
+  std::optional<Cause> cause;      // where it is another than that of the row
   std::int64_t duration_ms = 0;    // of the probes that it read
 };
 
@@ -43,6 +44,9 @@ struct Check {
   Cause cause;                               // of a finding that it makes
   std::span<const Action> actions;
   std::string_view advice;  // one line
+  // Whether the host has what is checked (GPUs, InfiniBand); where not, the check is `skipped`.
+  // What cannot be told is there.
+  bool (*applies)(const HostProbe& probe, const Limits& limits) = nullptr;
   // Pure; at least one result; the probes are there and ended `done` (a non-zero status is its own
   // business). Several results: several GPUs or ports at fault.
   std::vector<CheckResult> (*judge)(const HostProbe& probe, const Limits& limits);

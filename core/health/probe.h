@@ -14,8 +14,9 @@ namespace muster::health {
 // How a probe gets its bytes on a host. None of them changes anything there, none needs root: what
 // only root may read ends as `denied`.
 enum class ProbeKind : std::uint8_t {
-  file,     // contents of the file `what`, or of each file that the pattern `what` names
-  command,  // standard output of the words of `what`, no shell between; standard error apart
+  file,     // contents of the files that the patterns of `what` name, blanks between them
+  command,  // standard output of the words of `what`, blanks between them, no shell; standard error
+            // apart
   native    // `what` names a function of ours (open files of processes, clocks, sockets)
 };
 
