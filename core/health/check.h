@@ -53,6 +53,8 @@ struct Check {
 };
 
 std::span<const Check> check_table();
+// Null for an id that no check has.
+const Check* find_check(std::string_view id);
 
 // All checks that are on, over one host. A host that was not reached gives `unknown` for each. A
 // judge never throws and never reads another probe's bytes.

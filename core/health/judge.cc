@@ -83,6 +83,12 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return out;
 }
 
+std::string shown_line(std::string_view text) {
+  constexpr std::size_t kShown = 160;
+  text = trim(text);
+  return std::string(trim(whole_characters(text.substr(0, text.find('\n')), kShown)));
+}
+
 std::vector<std::string_view> words_of(std::string_view text) {
   std::vector<std::string_view> out;
   for (;;) {
@@ -113,19 +119,16 @@ std::string why_not(const HostProbe& probe, std::string_view id) {
                                          "too large", "could not run", "was not run"};
   if (answer->end == ProbeEnd::done) return "";
   std::string out = fmt::format("{}: {}", id, kWords[static_cast<std::size_t>(answer->end)]);
-  const std::string_view complaint = trim(answer->complaint);
-  if (!complaint.empty()) {
-    out += fmt::format(" ({})", whole_characters(lines_of(complaint).front(), 160));
-  }
-  return out;
+  const std::string complaint = shown_line(answer->complaint);
+  return complaint.empty() ? out : fmt::format("{} ({})", out, complaint);
 }
 
 std::string failure_of(const ProbeAnswer& answer) {
   if (answer.status == 0) return "";
-  std::string_view words = trim(answer.complaint);
-  if (words.empty()) words = trim(output_of(answer));
+  std::string words = shown_line(answer.complaint);
+  if (words.empty()) words = shown_line(output_of(answer));
   if (words.empty()) return fmt::format("{}: exit status {}", answer.id, answer.status);
-  return fmt::format("{}: {}", answer.id, whole_characters(lines_of(words).front(), 160));
+  return fmt::format("{}: {}", answer.id, words);
 }
 
 std::vector<std::string_view> path_words(std::string_view path, std::string_view folder) {

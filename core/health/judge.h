@@ -38,6 +38,8 @@ Judged or_passed(Judged results, std::optional<GateValue> value = std::nullopt,
 std::string_view output_of(const ProbeAnswer& answer);
 // Lines without their ends; at most limits::kSiteLines of them.
 std::vector<std::string_view> lines_of(std::string_view text);
+// The first line of what a program complained of, bounded; empty where it said nothing.
+std::string shown_line(std::string_view text);
 // Words between blanks and tabs.
 std::vector<std::string_view> words_of(std::string_view text);
 // The answer of a probe that is one of the check's `probes`: it is there and ended well.

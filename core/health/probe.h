@@ -71,6 +71,13 @@ enum class Reach : std::uint8_t {
   no_probe        // we were let in, and could not run anything (no shell, full disk, odd output)
 };
 
+// "refused the connection". For people.
+std::string_view reach_meaning(Reach reach);
+// The stable word: "refused".
+std::string_view reach_name(Reach reach);
+// Whether answers of the host may have come: those that came whole stand.
+bool answered(Reach reach);
+
 // All that came back from one host in one round trip.
 struct HostProbe {
   std::string host;
