@@ -50,14 +50,19 @@ struct Check {
   // Pure; at least one result; the probes are there and ended `done` (a non-zero status is its own
   // business). Several results: several GPUs or ports at fault.
   std::vector<CheckResult> (*judge)(const HostProbe& probe, const Limits& limits);
+  bool only_warns = false;  // its judge never fails a host: blind, it hides nothing critical
 };
 
 std::span<const Check> check_table();
-// Null for an id that no check has.
+// Also that of kernel_log. Null for an id that no check has.
 const Check* find_check(std::string_view id);
 
-// All checks that are on, over one host. A host that was not reached gives `unknown` for each. A
-// judge never throws and never reads another probe's bytes.
+// The row of the check of kernels' logs. It stands apart: what their lines mean is read elsewhere
+// (core/kernel/), and its results come from judge_kernel() (kernel_classes.h).
+const Check& kernel_log_check();
+
+// All checks of the table that are on, over one host. A host that was not reached gives `unknown`
+// for each. A judge never throws and never reads another probe's bytes.
 std::vector<CheckResult> check_host(const HostProbe& probe, const Limits& limits);
 
 }  // namespace muster::health

@@ -76,15 +76,15 @@ bool is_there(const HostProbe& probe, const Limits&) {
 
 constexpr Check kTable[] = {
     {"gpu_driver", "gpu", "the driver reaches all GPUs", kSmi, Cause::gpu_fell_off_bus, kUseDriver,
-     "power-cycle the host; a GPU that is lost again: reseat it, then replace it",
-     gpus, judge_gpu_driver},
+     "power-cycle the host; a GPU that is lost again: reseat it, then replace it", gpus,
+     judge_gpu_driver},
     {"gpu_count", "gpu", "as many GPUs as there should be", kSmi, Cause::gpu_fell_off_bus, kReseat,
      "power-cycle the host; a GPU that stays away: reseat it and its cables", gpus,
      judge_gpu_count},
     {"gpu_ecc_errors", "gpu", "no uncorrectable memory errors", kSmi, Cause::ecc_uncorrectable,
      kReset, "reset the GPU; if errors return, replace it", gpus, judge_gpu_ecc},
     {"gpu_ecc_mode", "gpu", "ECC is on", kSmi, Cause::host_setting, kConfig,
-     "nvidia-smi -e 1, then reset the GPU", gpus, judge_gpu_ecc_mode},
+     "nvidia-smi -e 1, then reset the GPU", gpus, judge_gpu_ecc_mode, true},
     {"gpu_row_remap", "gpu", "no row of memory waits for a remap or failed to get one", kRemap,
      Cause::ecc_uncorrectable, kReset, "reset the GPU; where remapping failed, replace it", gpus,
      judge_gpu_remap},
@@ -92,17 +92,18 @@ constexpr Check kTable[] = {
      kReset, "do what the driver asks for before the next run", gpus, judge_gpu_recovery},
     {"gpu_memory_leak", "gpu", "no memory of a GPU is in use by nobody", kHolders,
      Cause::host_setting, kStop, "look for left-over processes; else reset the GPU", gpus,
-     judge_gpu_memory},
+     judge_gpu_memory, true},
     {"gpu_persistence", "gpu", "persistence mode is on", kSmi, Cause::host_setting, kConfig,
-     "enable nvidia-persistenced", gpus, judge_gpu_persistence},
+     "enable nvidia-persistenced", gpus, judge_gpu_persistence, true},
     {"gpu_temperature", "gpu", "GPUs are cool enough, and their sensors make sense", kSmi,
-     Cause::throttled, kCooling, "check fans, air flow and load", gpus, judge_gpu_temperature},
+     Cause::throttled, kCooling, "check fans, air flow and load", gpus, judge_gpu_temperature,
+     true},
     {"gpu_clocks", "gpu", "no hardware slowdown", kSmi, Cause::throttled, kCooling,
-     "check cooling and power supplies; measure again under load", gpus, judge_gpu_clocks},
+     "check cooling and power supplies; measure again under load", gpus, judge_gpu_clocks, true},
     {"gpu_power_limit", "gpu", "one power limit for all GPUs", kSmi, Cause::power_limit_lower,
-     kConfig, "set one limit with nvidia-smi -pl", gpus, judge_gpu_power_limit},
+     kConfig, "set one limit with nvidia-smi -pl", gpus, judge_gpu_power_limit, true},
     {"gpu_versions", "vbios", "one VBIOS on all GPUs of a host", kSmi, Cause::host_differs, kUpdate,
-     "finish the upgrade on all GPUs", gpus, judge_gpu_versions},
+     "finish the upgrade on all GPUs", gpus, judge_gpu_versions, true},
     {"nvlink_links", "nvlink", "all NVLinks are active", kLinks, Cause::nvlink_down, kReset,
      "reset all GPUs of the host together; then look at Fabric Manager's log", gpus,
      judge_nvlink_links},
@@ -112,7 +113,7 @@ constexpr Check kTable[] = {
      Cause::nvswitch_not_set_up, kStart, "systemctl start nvidia-fabricmanager", gpus,
      judge_fabric_manager},
     {"gdr_peermem", "gdr", "GPUDirect RDMA is possible", kModules, Cause::gdr_disabled, kConfig,
-     "modprobe nvidia-peermem, at each boot", gpus_and_infiniband, judge_gdr},
+     "modprobe nvidia-peermem, at each boot", gpus_and_infiniband, judge_gdr, true},
     {"ib_ports", "ib", "InfiniBand ports are active", kPorts, Cause::ib_port_down, kLink,
      "look at cable and transceiver; say how many should be active (ib_ports)", infiniband,
      judge_ib_ports},
@@ -120,50 +121,57 @@ constexpr Check kTable[] = {
      kLink, "clean and reseat the transceiver; then replace the cable", infiniband, judge_ib_rate},
     {"ib_counters", "ib", "no error counter of a port grows", kCounters, Cause::ib_link_faulty,
      kLink, "clean and reseat the transceiver; then replace the cable", infiniband,
-     judge_ib_counters},
+     judge_ib_counters, true},
     {"ib_firmware", "firmware", "one firmware on all adapters of a kind", kDevices,
      Cause::host_differs, kUpdate, "finish the upgrade on all adapters", infiniband,
-     judge_ib_firmware},
+     judge_ib_firmware, true},
     {"pcie_links", "pcie", "PCIe links have all their lanes", kPci, Cause::pcie_link_degraded,
      kPcie,
      "reseat the card and internal PCIe cables; on many hosts after an upgrade of PCIe switches "
      "expect a quarter of them",
-     is_there<kPci>, judge_pcie_links},
+     is_there<kPci>, judge_pcie_links, true},
     {"pcie_acs", "pcie", "ACS is off in PCIe bridges", kAcs, Cause::host_setting, kConfig,
-     "turn ACS off in the BIOS or with setpci, on bare metal", gpus_and_infiniband,
-     judge_pcie_acs},
+     "turn ACS off in the BIOS or with setpci, on bare metal", gpus_and_infiniband, judge_pcie_acs,
+     true},
     {"disk_space", "disk_space", "file systems have space and inodes", kDf, Cause::disk_full, kFree,
      "free some of it before a run fills the rest", nullptr, judge_disk_space},
     {"shm_size", "disk_space", "/dev/shm is large enough", kDf, Cause::host_setting, kRaise,
-     "mount it larger; in containers --shm-size", nullptr, judge_shm},
+     "mount it larger; in containers --shm-size", nullptr, judge_shm, true},
     {"zpool", "disk", "ZFS pools are whole", kZpool, Cause::nvme_failing, kDisk,
      "replace the drive", is_there<kZpool>, judge_zpool},
     {"nvme_state", "disk", "NVMe drives are alive", kNvme, Cause::nvme_failing, kDisk,
-     "exclude the host: a drive that hangs takes the machine with it", is_there<kNvme>,
-     judge_nvme},
+     "exclude the host: a drive that hangs takes the machine with it", is_there<kNvme>, judge_nvme},
     {"md_arrays", "disk", "disk arrays are whole", kMdstat, Cause::host_hardware, kDisk,
-     "replace the drive", is_there<kMdstat>, judge_md_arrays},
+     "replace the drive", is_there<kMdstat>, judge_md_arrays, true},
     {"network_mounts", "storage", "network file systems answer", kMounts,
      Cause::storage_server_lost, kStorage, "look at the file server and the way to it", nullptr,
      judge_network_mounts},
     {"swap", "os", "swap is off", kSwaps, Cause::host_setting, kConfig,
-     "swapoff -a, and its lines of /etc/fstab", nullptr, judge_swap},
+     "swapoff -a, and its lines of /etc/fstab", nullptr, judge_swap, true},
     {"process_limits", "os", "limits of processes are high enough", kLimits, Cause::host_setting,
      kRaise, "raise them for logins and for the batch system's daemon", nullptr,
-     judge_process_limits},
+     judge_process_limits, true},
     {"cpu_clock", "os", "processor cores may run at their clock", kCpufreq, Cause::host_setting,
      kConfig, "governor performance, and no limit below the hardware's", is_there<kCpufreq>,
-     judge_cpu_clock},
+     judge_cpu_clock, true},
     {"memory_errors", "os", "no errors of host memory", kEdac, Cause::host_hardware, kVendor,
      "replace the memory module", is_there<kEdac>, judge_memory_errors},
     {"services", "os", "no service has failed", kServices, Cause::service_down, kStart,
-     "systemctl status NAME says why", is_there<kServices>, judge_services},
+     "systemctl status NAME says why", is_there<kServices>, judge_services, true},
     {"stuck_processes", "os", "no process hangs in a device", kStuck, Cause::unkillable_process,
-     kReboot, "only a reboot ends them; find the device first", nullptr, judge_stuck_processes},
-    {"clock_skew", "time", "the clock agrees with ours", {}, Cause::clock_skew, kNetwork,
-     "start a time service (chrony), or step the clock once", nullptr, judge_clock_skew},
+     kReboot, "only a reboot ends them; find the device first", nullptr, judge_stuck_processes,
+     true},
+    {"clock_skew",
+     "time",
+     "the clock agrees with ours",
+     {},
+     Cause::clock_skew,
+     kNetwork,
+     "start a time service (chrony), or step the clock once",
+     nullptr,
+     judge_clock_skew},
     {"time_sync", "time", "a time service keeps the clock", kTimeSync, Cause::clock_skew, kStart,
-     "start a time service (chrony)", nullptr, judge_time_sync},
+     "start a time service (chrony)", nullptr, judge_time_sync, true},
     {"docker", "docker", "Docker answers and has a runtime for GPUs", kDocker, Cause::service_down,
      kStart, "systemctl status docker; nvidia-ctk runtime configure", is_there<kDocker>,
      judge_docker},
@@ -192,16 +200,32 @@ Judged judge_one(const Check& check, const HostProbe& probe, const Limits& limit
   return check.judge(probe, limits);
 }
 
+constexpr P kKernelLog[] = {"kernel_log"};
+constexpr Check kKernelCheck = {"kernel_log",
+                                "kernel_log",
+                                "the kernel's log tells of no fault",
+                                kKernelLog,
+                                Cause::undetermined,
+                                kVendor,
+                                "muster explain on the log has the whole story",
+                                nullptr,
+                                nullptr};
+
 }  // namespace
 
 std::span<const Check> check_table() {
   return kTable;
 }
 
+const Check& kernel_log_check() {
+  return kKernelCheck;
+}
+
 const Check* find_check(std::string_view id) {
   const auto row = std::find_if(std::begin(kTable), std::end(kTable),
                                 [id](const Check& check) { return check.id == id; });
-  return row == std::end(kTable) ? nullptr : row;
+  if (row != std::end(kTable)) return row;
+  return id == kKernelCheck.id ? &kKernelCheck : nullptr;
 }
 
 std::vector<CheckResult> check_host(const HostProbe& probe, const Limits& limits) {

@@ -26,8 +26,7 @@ std::optional<std::string_view> GpuRow::lost() const {
 }
 
 bool says_lost(std::string_view line) {
-  return contains_ignoring_case(line, "gpu is lost") ||
-         contains_ignoring_case(line, "is lost") ||
+  return contains_ignoring_case(line, "gpu is lost") || contains_ignoring_case(line, "is lost") ||
          contains_ignoring_case(line, "unable to determine the device handle") ||
          contains_ignoring_case(line, "fallen off the bus") ||
          contains_ignoring_case(line, "[unknown error]") || line == "ERR!";

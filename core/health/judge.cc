@@ -115,8 +115,9 @@ const ProbeAnswer* done_answer(const HostProbe& probe, std::string_view id) {
 std::string why_not(const HostProbe& probe, std::string_view id) {
   const ProbeAnswer* const answer = probe.find(id);
   if (answer == nullptr) return fmt::format("{}: no answer came", id);
-  constexpr std::string_view kWords[] = {"",          "not there",     "no permission", "no end in time",
-                                         "too large", "could not run", "was not run"};
+  constexpr std::string_view kWords[] = {
+      "",          "not there",     "no permission", "no end in time",
+      "too large", "could not run", "was not run"};
   if (answer->end == ProbeEnd::done) return "";
   std::string out = fmt::format("{}: {}", id, kWords[static_cast<std::size_t>(answer->end)]);
   const std::string complaint = shown_line(answer->complaint);

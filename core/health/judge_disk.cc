@@ -55,7 +55,7 @@ std::optional<DfRow> df_row(std::string_view line) {
 
 // Images that are always full, and tables of the kernel or firmware.
 bool never_judged(const DfRow& row) {
-  constexpr std::string_view kTypes[] = {"squashfs", "iso9660", "erofs",    "udf",
+  constexpr std::string_view kTypes[] = {"squashfs", "iso9660",  "erofs",    "udf",
                                          "cramfs",   "efivarfs", "devtmpfs", "fuse.snapfuse"};
   return std::find(std::begin(kTypes), std::end(kTypes), row.type) != std::end(kTypes) ||
          row.mount.starts_with("/snap/") || row.mount.starts_with("/var/lib/snapd/snap/");
@@ -76,8 +76,8 @@ void judge_share(const DfRow& row, bool inodes, const Limits& limits, Judged& ou
   CheckResult result =
       found(*percent >= fails ? CheckOutcome::fail : CheckOutcome::warn,
             inodes ? fmt::format("{}: {:.0f} % of the inodes are in use", row.mount, *percent)
-                   : fmt::format("{}: {:.0f} % are in use, {:.1f} GiB are free", row.mount, *percent,
-                                 row.available.value_or(0) / (1024.0 * 1024 * 1024)));
+                   : fmt::format("{}: {:.0f} % are in use, {:.1f} GiB are free", row.mount,
+                                 *percent, row.available.value_or(0) / (1024.0 * 1024 * 1024)));
   if (inodes) result.cause = Cause::inodes_exhausted;
   if (row.mount == "/dev/shm") result.cause = Cause::shm_full;
   result.value = *percent;
@@ -116,9 +116,9 @@ Judged judge_shm(const HostProbe& probe, const Limits& limits) {
     if (!row || row->mount != "/dev/shm" || !row->size) continue;
     const double size = *row->size / kMib;
     if (size >= least) return passed(size, least, "MiB");
-    CheckResult out = found(CheckOutcome::warn,
-                            fmt::format("/dev/shm has {:.0f} MiB: data loaders and NCCL fill it",
-                                        size));
+    CheckResult out =
+        found(CheckOutcome::warn,
+              fmt::format("/dev/shm has {:.0f} MiB: data loaders and NCCL fill it", size));
     out.value = size;
     out.limit = least;
     out.unit = "MiB";
@@ -196,8 +196,8 @@ Judged judge_zpool(const HostProbe& probe, const Limits& limits) {
   }
   if (!pool.faults.empty()) return std::move(pool.faults);
   if (pool.odd) {
-    return cannot_tell(fmt::format("a line of zpool is not understood: {}",
-                                   whole_characters(*pool.odd, 120)));
+    return cannot_tell(
+        fmt::format("a line of zpool is not understood: {}", whole_characters(*pool.odd, 120)));
   }
   if (!any) {
     return answer.status != 0 ? cannot_tell(failure_of(answer)) : skipped("no ZFS pool");
@@ -233,8 +233,8 @@ Judged judge_md_arrays(const HostProbe& probe, const Limits&) {
     const std::string_view members = line.substr(open + 1, line.find(']', open) - open - 1);
     if (members.empty() || members.find_first_not_of("U_") != std::string_view::npos) continue;
     if (members.find('_') == std::string_view::npos) continue;
-    out.push_back(found(CheckOutcome::warn, fmt::format("array {} lacks a drive: [{}]", array,
-                                                        members)));
+    out.push_back(
+        found(CheckOutcome::warn, fmt::format("array {} lacks a drive: [{}]", array, members)));
     add_evidence(out.back(), "mdstat", line);
   }
   return or_passed(std::move(out));

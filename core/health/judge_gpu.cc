@@ -24,8 +24,8 @@ CheckResult of_row(CheckOutcome outcome, const HostProbe& probe, const GpuRow& r
 // What nvidia-smi says in place of rows when it cannot work at all.
 std::optional<CheckResult> driver_fault(std::string_view line) {
   if (contains_ignoring_case(line, "driver/library version mismatch")) {
-    CheckResult out = found(CheckOutcome::fail,
-                            "library and kernel module of the GPU driver differ in version");
+    CheckResult out =
+        found(CheckOutcome::fail, "library and kernel module of the GPU driver differ in version");
     out.cause = Cause::driver_library_mismatch;
     return out;
   }
@@ -101,8 +101,8 @@ Judged judge_gpu_count(const HostProbe& probe, const Limits& limits) {
   if (table.rows.empty() && answer.status != 0 && expected <= 1 && on_bus == 0) {
     return cannot_tell(failure_of(answer));
   }
-  CheckResult out = found(CheckOutcome::fail,
-                          fmt::format("{} of {} GPUs answer ({} {})", seen, expected, expected, why));
+  CheckResult out = found(CheckOutcome::fail, fmt::format("{} of {} GPUs answer ({} {})", seen,
+                                                          expected, expected, why));
   out.value = whole(seen);
   out.limit = whole(expected);
   out.unit = "GPUs";
@@ -138,9 +138,9 @@ Judged judge_gpu_ecc_mode(const HostProbe& probe, const Limits&) {
     if (!now) continue;
     const std::string_view gpu = row.cell(GpuCell::index);
     if (pending && *pending != *now) {
-      out.push_back(of_row(CheckOutcome::warn, probe, row,
-                           fmt::format("GPU {}: ECC is {} and will be {} after a reset", gpu, *now,
-                                       *pending)));
+      out.push_back(of_row(
+          CheckOutcome::warn, probe, row,
+          fmt::format("GPU {}: ECC is {} and will be {} after a reset", gpu, *now, *pending)));
     } else if (*now == "Disabled") {
       out.push_back(of_row(CheckOutcome::warn, probe, row,
                            fmt::format("GPU {}: ECC is off, memory errors go unseen", gpu)));
@@ -160,8 +160,9 @@ Judged judge_gpu_remap(const HostProbe& probe, const Limits&) {
     const std::string_view gpu = trim(cells[0]), pending = trim(cells[3]), failed = trim(cells[4]);
     // Old drivers say 1, newer ones Yes.
     if (failed == "1" || failed == "Yes") {
-      out.push_back(found_gpu(CheckOutcome::fail, probe, gpu,
-                              fmt::format("GPU {}: a row of its memory could not be remapped", gpu)));
+      out.push_back(
+          found_gpu(CheckOutcome::fail, probe, gpu,
+                    fmt::format("GPU {}: a row of its memory could not be remapped", gpu)));
       out.back().cause = Cause::gpu_memory_worn_out;
     } else if (pending == "1" || pending == "Yes") {
       out.push_back(found_gpu(CheckOutcome::fail, probe, gpu,
@@ -187,10 +188,9 @@ Judged judge_gpu_recovery(const HostProbe& probe, const Limits&) {
     ++rows;
     const std::string_view action = trim(cells[1]);
     if (action == "None" || action.starts_with('[') || action == "N/A") continue;
-    out.push_back(found_gpu(
-        CheckOutcome::fail, probe, trim(cells[0]),
-        fmt::format("GPU {}: its driver asks for recovery: {}", trim(cells[0]),
-                    whole_characters(action, 60))));
+    out.push_back(found_gpu(CheckOutcome::fail, probe, trim(cells[0]),
+                            fmt::format("GPU {}: its driver asks for recovery: {}", trim(cells[0]),
+                                        whole_characters(action, 60))));
     add_evidence(out.back(), answer.id, line);
   }
   if (rows == 0) return skipped("the driver has no recovery action (older than 570)");
@@ -249,15 +249,16 @@ Judged judge_gpu_temperature(const HostProbe& probe, const Limits& limits) {
     hottest = std::max(hottest, *value);
     const std::string_view gpu = row.cell(GpuCell::index);
     if (*value < kColdest || *value > kHottest) {
-      out.push_back(of_row(CheckOutcome::warn, probe, row,
-                           fmt::format("GPU {} shows {:.0f} C, which cannot be: suspect the driver, "
-                                       "its previous version reads right",
-                                       gpu, *value)));
+      out.push_back(
+          of_row(CheckOutcome::warn, probe, row,
+                 fmt::format("GPU {} shows {:.0f} C, which cannot be: suspect the driver, "
+                             "its previous version reads right",
+                             gpu, *value)));
       out.back().cause = Cause::host_setting;
     } else if (*value >= most) {
-      out.push_back(of_row(CheckOutcome::warn, probe, row,
-                           fmt::format("GPU {} is at {:.0f} C, the limit is {:.0f} C", gpu, *value,
-                                       most)));
+      out.push_back(
+          of_row(CheckOutcome::warn, probe, row,
+                 fmt::format("GPU {} is at {:.0f} C, the limit is {:.0f} C", gpu, *value, most)));
     } else {
       continue;
     }

@@ -57,9 +57,9 @@ std::optional<CheckResult> fault_of(const HostProbe& probe, const IbPort& port, 
                       fmt::format("{}: active, and no subnet manager is known", port.id));
   }
   if (port.physical == "LinkUp" && (port.state == "INIT" || port.state == "ARMED")) {
-    return found_port(CheckOutcome::fail, probe, port.id,
-                      fmt::format("{}: link up, state {}: no subnet manager has set it up", port.id,
-                                  port.state));
+    return found_port(
+        CheckOutcome::fail, probe, port.id,
+        fmt::format("{}: link up, state {}: no subnet manager has set it up", port.id, port.state));
   }
   // A port that nothing is plugged into looks the same, unless so many should be active.
   return found_port(counted ? CheckOutcome::fail : CheckOutcome::warn, probe, port.id,
@@ -118,17 +118,18 @@ Judged judge_ib_rate(const HostProbe& probe, const Limits& limits) {
   };
   std::map<std::string_view, double> best;
   for (const IbPort& port : ports) {
-    if (counts(port)) best[types[port.device]] = std::max(best[types[port.device]], *port.rate_gbps);
+    if (counts(port))
+      best[types[port.device]] = std::max(best[types[port.device]], *port.rate_gbps);
   }
   Judged out;
   for (const IbPort& port : ports) {
     if (!counts(port)) continue;
     const double expected = limit.value_or(best[types[port.device]]);
     if (*port.rate_gbps >= expected) continue;
-    out.push_back(found_port(limit ? CheckOutcome::fail : CheckOutcome::warn, probe, port.id,
-                             fmt::format("{} runs at {:.0f} Gb/s, {} at {:.0f}", port.id,
-                                         *port.rate_gbps, limit ? "it should" : "its siblings",
-                                         expected)));
+    out.push_back(
+        found_port(limit ? CheckOutcome::fail : CheckOutcome::warn, probe, port.id,
+                   fmt::format("{} runs at {:.0f} Gb/s, {} at {:.0f}", port.id, *port.rate_gbps,
+                               limit ? "it should" : "its siblings", expected)));
     out.back().value = *port.rate_gbps;
     out.back().limit = expected;
     out.back().unit = "Gb/s";
@@ -159,21 +160,20 @@ Judged judge_ib_counters(const HostProbe& probe, const Limits& limits) {
     // Smaller: somebody set it back.
     if (*now <= then->second) continue;
     const double grown = static_cast<double>(*now - then->second);
-    const double most = words[4] == "symbol_error"
-                            ? limits.required("ib_symbol_errors_per_s") * kSeconds
-                            : 0.0;
+    const double most =
+        words[4] == "symbol_error" ? limits.required("ib_symbol_errors_per_s") * kSeconds : 0.0;
     if (grown <= most) continue;
     const std::string port = fmt::format("{}:{}", words[0], words[2]);
-    out.push_back(found_port(CheckOutcome::warn, probe, port,
-                             fmt::format("{}: {} grew by {:.0f} within 0.3 s", port, words[4],
-                                         grown)));
+    out.push_back(
+        found_port(CheckOutcome::warn, probe, port,
+                   fmt::format("{}: {} grew by {:.0f} within 0.3 s", port, words[4], grown)));
     out.back().value = grown;
     out.back().limit = most;
     out.back().unit = "errors";
-    add_evidence(out.back(), first.id,
-                 fmt::format("{} {} -> {}", part.name, then->second, *now));
+    add_evidence(out.back(), first.id, fmt::format("{} {} -> {}", part.name, then->second, *now));
   }
-  if (out.empty() && compared == 0) return cannot_tell("ib_counters: no counter could be read twice");
+  if (out.empty() && compared == 0)
+    return cannot_tell("ib_counters: no counter could be read twice");
   return or_passed(std::move(out));
 }
 

@@ -68,9 +68,8 @@ bool has_nvswitch(const HostProbe& probe) {
   const ProbeAnswer* const pci = done_answer(probe, "pci_devices");
   if (pci == nullptr) return false;
   const auto devices = pci_devices(*pci);
-  return std::any_of(devices.begin(), devices.end(), [](const PciDevice& device) {
-    return device.kind() == PciKind::nvswitch;
-  });
+  return std::any_of(devices.begin(), devices.end(),
+                     [](const PciDevice& device) { return device.kind() == PciKind::nvswitch; });
 }
 
 CheckResult lost_gpu(std::string_view probe, std::string_view line) {
@@ -104,16 +103,17 @@ Judged judge_nvlink_links(const HostProbe& probe, const Limits& limits) {
     if (links.active >= expected && links.inactive.empty()) continue;
     // More links than are wired: the others are never active, a limit says how many are.
     if (limit && links.active >= expected) continue;
-    out.push_back(found_gpu(
-        CheckOutcome::fail, probe, gpu,
-        fmt::format("GPU {}: {} of {} NVLinks are active{}", gpu, links.active, expected,
-                    links.inactive.empty() ? "" : ", not " + link_list(links.inactive))));
+    out.push_back(
+        found_gpu(CheckOutcome::fail, probe, gpu,
+                  fmt::format("GPU {}: {} of {} NVLinks are active{}", gpu, links.active, expected,
+                              links.inactive.empty() ? "" : ", not " + link_list(links.inactive))));
     out.back().value = whole(links.active);
     out.back().limit = whole(expected);
     out.back().unit = "links";
   }
   if (!out.empty()) return out;
-  if (expected != 0 && !states.gpus.empty()) return passed(whole(expected), whole(expected), "links");
+  if (expected != 0 && !states.gpus.empty())
+    return passed(whole(expected), whole(expected), "links");
   if (has_nvswitch(probe) || expected != 0) {
     CheckResult none = found(CheckOutcome::fail, "nvidia-smi lists no NVLink");
     for (const std::string_view line : lines_of(output_of(answer))) {
@@ -158,9 +158,9 @@ Judged judge_nvlink_errors(const HostProbe& probe, const Limits& limits) {
   }
   for (const auto& [where, sum] : sums) {
     if (sum < most) continue;
-    out.push_back(found_gpu(CheckOutcome::warn, probe, where.first,
-                            fmt::format("GPU {}, NVLink {}: {:.0f} errors", where.first,
-                                        where.second, sum)));
+    out.push_back(
+        found_gpu(CheckOutcome::warn, probe, where.first,
+                  fmt::format("GPU {}, NVLink {}: {:.0f} errors", where.first, where.second, sum)));
     out.back().value = sum;
     out.back().limit = most;
     out.back().unit = "errors";
@@ -190,7 +190,8 @@ Judged judge_fabric_manager(const HostProbe& probe, const Limits&) {
     if (ours && line.starts_with("LoadState=")) load = line.substr(10);
     if (ours && line.starts_with("ActiveState=")) active = line.substr(12);
   }
-  if (load.empty() || active.empty()) return cannot_tell("services: nvidia-fabricmanager is not told");
+  if (load.empty() || active.empty())
+    return cannot_tell("services: nvidia-fabricmanager is not told");
   if (active == "active") return passed(std::string("active"));
   CheckResult out = found(CheckOutcome::fail,
                           load == "not-found"

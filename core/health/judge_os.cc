@@ -56,8 +56,8 @@ Judged judge_process_limits(const HostProbe& probe, const Limits& limits) {
   Judged out;
   const double least = limits.required("open_files");
   if (*files < least) {
-    out.push_back(found(CheckOutcome::warn,
-                        fmt::format("a login here may open {:.0f} files", *files)));
+    out.push_back(
+        found(CheckOutcome::warn, fmt::format("a login here may open {:.0f} files", *files)));
     out.back().value = *files;
     out.back().limit = least;
     out.back().unit = "files";
@@ -122,10 +122,11 @@ Judged judge_cpu_clock(const HostProbe& probe, const Limits& limits) {
   // As many threads as half of the cores run, and not one core is fast.
   const bool loaded = running && *running >= 0.5 * static_cast<double>(cores.size());
   if (loaded && fastest > 0 && fastest < busy) {
-    out.push_back(found(CheckOutcome::warn,
-                        fmt::format("under load {:.1f} no core runs above {:.0f} % of its clock: its "
-                                    "frequency scaling is broken",
-                                    *running, fastest)));
+    out.push_back(
+        found(CheckOutcome::warn,
+              fmt::format("under load {:.1f} no core runs above {:.0f} % of its clock: its "
+                          "frequency scaling is broken",
+                          *running, fastest)));
     out.back().value = fastest;
     out.back().limit = busy;
     out.back().unit = "%";
@@ -164,10 +165,11 @@ Judged judge_services(const HostProbe& probe, const Limits&) {
     const std::string_view state = line.substr(12);
     // One that is off is off on purpose; Fabric Manager has a check of its own.
     if (state != "failed" || id.starts_with("nvidia-fabricmanager")) continue;
-    out.push_back(found(CheckOutcome::warn, fmt::format("service {} has failed",
-                                                        whole_characters(id, 60))));
+    out.push_back(
+        found(CheckOutcome::warn, fmt::format("service {} has failed", whole_characters(id, 60))));
   }
-  if (told == 0) return cannot_tell(answer.status != 0 ? failure_of(answer) : "services: none told");
+  if (told == 0)
+    return cannot_tell(answer.status != 0 ? failure_of(answer) : "services: none told");
   return or_passed(std::move(out));
 }
 
@@ -198,10 +200,10 @@ Judged judge_clock_skew(const HostProbe& probe, const Limits& limits) {
   const double off = std::max({early, late, 0.0});
   const double warns = limits.required("clock_skew_s"), fails = limits.required("clock_refused_s");
   if (off < warns) return passed(off, warns, "s");
-  CheckResult out = found(
-      off >= fails ? CheckOutcome::fail : CheckOutcome::warn,
-      fmt::format("its clock is {:.1f} s {}{}", off, early > 0 ? "behind" : "ahead",
-                  off >= fails ? ": certificates are refused, apt and TLS fail" : ""));
+  CheckResult out =
+      found(off >= fails ? CheckOutcome::fail : CheckOutcome::warn,
+            fmt::format("its clock is {:.1f} s {}{}", off, early > 0 ? "behind" : "ahead",
+                        off >= fails ? ": certificates are refused, apt and TLS fail" : ""));
   out.value = off;
   out.limit = off >= fails ? fails : warns;
   out.unit = "s";

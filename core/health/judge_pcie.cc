@@ -59,10 +59,10 @@ Judged judge_pcie_links(const HostProbe& probe, const Limits&) {
     } else if (kind != PciKind::gpu && device.speed_gts && device.most_speed_gts &&
                *device.speed_gts < *device.most_speed_gts) {
       // The link of a GPU is slow while it has nothing to do: that is no fault.
-      out.push_back(of_device(probe, device,
-                              fmt::format("{} {} runs at {:g} of {:g} GT/s", kind_word(kind),
-                                          device.address, *device.speed_gts,
-                                          *device.most_speed_gts)));
+      out.push_back(
+          of_device(probe, device,
+                    fmt::format("{} {} runs at {:g} of {:g} GT/s", kind_word(kind), device.address,
+                                *device.speed_gts, *device.most_speed_gts)));
       out.back().value = *device.speed_gts;
       out.back().limit = *device.most_speed_gts;
       out.back().unit = "GT/s";
@@ -75,10 +75,11 @@ Judged judge_pcie_links(const HostProbe& probe, const Limits&) {
       const auto gen = row.number(GpuCell::gen), most = row.number(GpuCell::most_gen);
       if (!gen || !most || *gen >= *most) continue;
       if (row.number(GpuCell::busy_percent).value_or(0) < kBusyPercent) continue;
-      out.push_back(found_gpu(CheckOutcome::warn, probe, row.cell(GpuCell::index),
-                              fmt::format("GPU {} works and its PCIe link is at generation {:.0f} of "
-                                          "{:.0f}",
-                                          row.cell(GpuCell::index), *gen, *most)));
+      out.push_back(
+          found_gpu(CheckOutcome::warn, probe, row.cell(GpuCell::index),
+                    fmt::format("GPU {} works and its PCIe link is at generation {:.0f} of "
+                                "{:.0f}",
+                                row.cell(GpuCell::index), *gen, *most)));
     }
   }
   if (out.empty() && looked_at == 0) return skipped("no GPU, adapter or drive with a PCIe link");
@@ -105,9 +106,10 @@ Judged judge_pcie_acs(const HostProbe& probe, const Limits&) {
   }
   if (on == 0) return passed();
   out.outcome = CheckOutcome::warn;
-  out.text = fmt::format("ACS is on in {} PCIe bridges: GPUDirect goes through the processor, or "
-                         "hangs",
-                         on);
+  out.text = fmt::format(
+      "ACS is on in {} PCIe bridges: GPUDirect goes through the processor, or "
+      "hangs",
+      on);
   out.value = whole(on);
   out.limit = std::int64_t{0};
   out.unit = "bridges";

@@ -16,8 +16,8 @@ enum class PciKind : std::uint8_t { gpu, nvswitch, adapter, nvme, other };
 struct PciDevice {
   std::string address;  // "0000:3b:00.0"
   std::optional<std::uint32_t> device_class, vendor;
-  std::optional<int> width, most_width;                // lanes
-  std::optional<double> speed_gts, most_speed_gts;     // GT/s
+  std::optional<int> width, most_width;             // lanes
+  std::optional<double> speed_gts, most_speed_gts;  // GT/s
 
   // GPU and NVSwitch of NVIDIA, adapters of Mellanox, NVMe drives of anybody.
   PciKind kind() const;

@@ -73,7 +73,8 @@ constexpr Probe kTable[] = {
     {"df", ProbeKind::command,
      "df -l -B1 --output=source,fstype,size,used,avail,pcent,itotal,iused,iavail,ipcent,target",
      seconds(5), 256 * kKiB},
-    // A line for each mount of a network file system, looked at by a child that may be left hanging:
+    // A line for each mount of a network file system, looked at by a child that may be left
+    // hanging:
     // STATE TYPE MOUNT, STATE one of ok, hung, stale, denied, failed.
     {"network_mounts", ProbeKind::native, "network_mounts", seconds(4), 64 * kKiB},
     {"mounts", ProbeKind::file, "/proc/self/mounts", seconds(2), 512 * kKiB},
