@@ -38,6 +38,7 @@ std::string upper(std::string_view word) {
 
 // Of results that are as bad as the host's verdict, the first.
 std::string reason_of(const CheckedHost& host, CheckOutcome verdict) {
+  if (verdict == CheckOutcome::pass) return "";
   std::string out;
   std::size_t more = 0;
   for (const CheckResult& result : host.results) {

@@ -31,8 +31,9 @@ using KernelAllowList = std::vector<std::string>;
 std::vector<std::string_view> grave_lines(std::string_view log, const KernelAllowList& allowed);
 
 // Events of severity critical and confidence medium or high fail the host, of warning warn; hints
-// warn at most. Programs' own faults, notices and what the driver calls noise pass. One result for
-// a cause and part: the events of a storm are its evidence. `grave` gives one warning.
+// warn at most. Programs' own faults, notices and what the driver calls noise pass; so do memory
+// errors that were contained, with a text. One result for a cause and part: the events of a storm
+// are its evidence. `grave` gives one warning.
 Judged judge_kernel(const HostProbe& probe, std::span<const KernelSight> sights,
                     std::span<const std::string_view> grave);
 
