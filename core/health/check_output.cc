@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "core/health/gpu_row.h"
 #include "core/health/judge.h"
+#include "core/health/limits.h"
 #include "core/model/json_writer.h"
 
 namespace muster::health {
@@ -95,6 +96,24 @@ std::string markdown(std::string_view text) {
 }
 
 }  // namespace
+
+std::string check_list(const Limits& limits) {
+  std::string out;
+  const auto add = [&out, &limits](const Check& check) {
+    out += fmt::format("{:<17} {:<11} {}{}\n", check.id, check.group, check.title,
+                       limits.is_off(check.id) ? " (off)" : "");
+  };
+  for (const Check& check : check_table()) add(check);
+  add(kernel_log_check());
+  out += "\nlimits\n";
+  for (const LimitRow& row : limit_table()) {
+    const auto value = limits.number(row.name);
+    out +=
+        fmt::format("{:<23} {:>9} {:<8} {}\n", row.name,
+                    value ? fmt::format("{:g}", *value) : std::string("-"), row.unit, row.meaning);
+  }
+  return out;
+}
 
 std::string check_table_text(const std::vector<CheckedHost>& hosts) {
   std::size_t width = 4;

@@ -9,6 +9,9 @@
 
 namespace muster::health {
 
+// The checks with what they look at and their limits, as they hold.
+std::string check_list(const Limits& limits);
+
 // One line for each host: its name, its verdict, and what made it.
 std::string check_table_text(const std::vector<CheckedHost>& hosts);
 
