@@ -215,6 +215,25 @@ void add_blind(const std::vector<CheckedHost>& hosts, Report& report) {
   }
 }
 
+// "38 checks: 20 passed, 1 warned, 15 have nothing to look at, 2 unknown".
+std::string counts_of(const CheckedHost& host) {
+  std::map<std::string_view, CheckOutcome> checks;
+  for (const CheckResult& result : host.results) checks.try_emplace(result.check, result.outcome);
+  std::map<CheckOutcome, std::size_t> counts;
+  for (const auto& [check, outcome] : checks) ++counts[outcome];
+  std::string out = fmt::format("{}: {} checks", host.host, checks.size());
+  constexpr std::pair<CheckOutcome, const char*> kWords[] = {
+      {CheckOutcome::pass, "passed"},
+      {CheckOutcome::warn, "warned"},
+      {CheckOutcome::fail, "failed"},
+      {CheckOutcome::skipped, "have nothing to look at"},
+      {CheckOutcome::unknown, "unknown"}};
+  for (const auto& [outcome, word] : kWords) {
+    if (counts[outcome] != 0) out += fmt::format(", {} {}", counts[outcome], word);
+  }
+  return out;
+}
+
 }  // namespace
 
 CheckOutcome verdict_of(const CheckedHost& host) {
@@ -253,7 +272,11 @@ Report fold_checks(const std::vector<CheckedHost>& hosts, const Golden* golden) 
     const CheckOutcome verdict = verdict_of(host);
     fit += verdict == CheckOutcome::pass || verdict == CheckOutcome::warn ? 1u : 0u;
   }
-  out.notes.push_back(fmt::format("{} hosts, {} reached, {} fit", hosts.size(), reached, fit));
+  if (hosts.size() == 1) {
+    out.notes.push_back(counts_of(hosts.front()));
+  } else {
+    out.notes.push_back(fmt::format("{} hosts, {} reached, {} fit", hosts.size(), reached, fit));
+  }
   return out;
 }
 

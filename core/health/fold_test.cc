@@ -71,6 +71,8 @@ TEST(FoldChecks, AFaultOutweighsWhatWasNotSeen) {
   EXPECT_EQ(report.blind[0].source, "n1 disk_space");
   EXPECT_TRUE(report.blind[0].hides_critical);
   EXPECT_EQ(report.blind[1].source, "n1 shm_size");
+  EXPECT_EQ(report.notes.at(0), fmt::format("n1: {} checks, {} passed, 1 failed, 2 unknown",
+                                            check_table().size(), check_table().size() - 3));
   EXPECT_FALSE(report.blind[1].hides_critical);
 }
 
