@@ -44,6 +44,9 @@ std::string reason_of(const CheckedHost& host, CheckOutcome verdict) {
   std::size_t more = 0;
   for (const CheckResult& result : host.results) {
     if (result.outcome != verdict) continue;
+    // A host is not unknown for what could only have warned.
+    const Check* const row = find_check(result.check);
+    if (verdict == CheckOutcome::unknown && row != nullptr && row->only_warns) continue;
     if (!out.empty()) {
       ++more;
       continue;

@@ -173,8 +173,9 @@ constexpr Check kTable[] = {
     {"time_sync", "time", "a time service keeps the clock", kTimeSync, Cause::clock_skew, kStart,
      "start a time service (chrony)", nullptr, judge_time_sync, true},
     {"docker", "docker", "Docker answers and has a runtime for GPUs", kDocker, Cause::service_down,
-     kStart, "systemctl status docker; nvidia-ctk runtime configure", is_there<kDocker>,
-     judge_docker},
+     kStart,
+     "systemctl status docker; nvidia-ctk runtime configure; --off docker where no run uses it",
+     is_there<kDocker>, judge_docker},
 };
 
 std::string reach_text(const HostProbe& probe) {

@@ -118,6 +118,11 @@ TEST(CheckHost, JudgesWhatIsEasilyTakenWrong) {
          ends(h, "pci_devices", ProbeEnd::failed);
          ends(h, "nvidia_gpus", ProbeEnd::missing);
        }},
+  });
+}
+
+TEST(CheckHost, JudgesLinksAndServicesThatAreEasilyTakenWrong) {
+  run({
       {"nvlink -s lists no links", "nvlink_links", "fail: nvidia-smi lists no NVLink",
        [](HostProbe& h) { says(h, "nvlink_status", ""); }},
       {"nvlink -s lists none of one GPU", "nvlink_links", "fail: GPU 1: 0 of 1 NVLinks",
@@ -150,8 +155,10 @@ TEST(CheckHost, JudgesWhatIsEasilyTakenWrong) {
        [](HostProbe& h) {
          says(h, "docker_info", R"({"ServerErrors":["Cannot connect to the Docker daemon"]})", 1);
        }},
-      {"Docker fails without JSON", "docker", "unknown: docker_info: Cannot connect",
+      {"Docker does not answer, without JSON", "docker", "fail: the Docker service does not answer",
        [](HostProbe& h) { says(h, "docker_info", "", 1, "Cannot connect to the Docker daemon"); }},
+      {"Docker fails for a reason of its own", "docker", "unknown: docker_info: odd words",
+       [](HostProbe& h) { says(h, "docker_info", "", 1, "odd words"); }},
       {"a warning beside the JSON of Docker", "docker", "pass",
        [](HostProbe& h) {
          says(h, "docker_info", R"({"Runtimes":{"nvidia":{}}})", 0, "WARNING: no swap limit");

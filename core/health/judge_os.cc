@@ -226,18 +226,21 @@ Judged judge_time_sync(const HostProbe& probe, const Limits&) {
 Judged judge_docker(const HostProbe& probe, const Limits& limits) {
   const ProbeAnswer& answer = answer_of(probe, "docker_info");
   const auto document = parse_json(trim(output_of(answer)));
-  const JsonNode* errors = document ? document->find("ServerErrors") : nullptr;
-  if (errors != nullptr && errors->get<JsonNode::Array>() != nullptr &&
-      !errors->get<JsonNode::Array>()->empty()) {
-    const JsonNode& first = errors->get<JsonNode::Array>()->front();
-    const std::string* const text = first.get<std::string>();
-    if (text != nullptr && contains_ignoring_case(*text, "permission denied")) {
-      return cannot_tell("docker: only root and its group may ask");
-    }
+  const JsonNode* const errors = document ? document->find("ServerErrors") : nullptr;
+  const auto* const list = errors != nullptr ? errors->get<JsonNode::Array>() : nullptr;
+  std::string complaint = answer.status != 0 ? shown_line(answer.complaint) : std::string();
+  if (list != nullptr && !list->empty() && list->front().get<std::string>() != nullptr) {
+    complaint = shown_line(*list->front().get<std::string>());
+  }
+  if (contains_ignoring_case(complaint, "permission denied")) {
+    return cannot_tell("docker: only root and its group may ask");
+  }
+  if (contains_ignoring_case(complaint, "cannot connect to the docker daemon")) {
     CheckResult out = found(CheckOutcome::fail, "the Docker service does not answer");
-    if (text != nullptr) add_evidence(out, answer.id, *text);
+    add_evidence(out, answer.id, complaint);
     return {std::move(out)};
   }
+  if (!complaint.empty()) return cannot_tell("docker_info: " + complaint);
   if (answer.status != 0) return cannot_tell(failure_of(answer));
   if (!document) return cannot_tell("docker_info: no JSON");
   const JsonNode* const runtimes = document->find("Runtimes");
