@@ -24,7 +24,7 @@ case "$*" in
     for i in 0 1 2 3 4 5 6; do
       printf '%s, 00000000:1%s:00.0, GPU-%s, 99%s, NVIDIA H100, 81559, ' $i $i $i $i
       printf '4, 570.86.15, 96.00, Enabled, Enabled, Enabled, 0, 1, 5, 16, 16, '
-      printf '34, [N/A], 71.2, 700.00, 0x0000000000000001, 0\\n'
+      printf '34, [N/A], 71.2, 700.00, 0x0000000000000001, 0\n'
     done ;;
   *) exit 6 ;;
 esac
