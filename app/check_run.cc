@@ -50,7 +50,7 @@ std::vector<std::string_view> unknown_lines(std::string_view log,
 Judged kernel_results(const HostProbe& probe, const CheckSettings& settings) {
   const health::ProbeAnswer* const answer = probe.find("kernel_log");
   if (!health::answered(probe.reach)) {
-    return health::cannot_tell(std::string(health::reach_meaning(probe.reach)));
+    return health::cannot_tell(health::reach_text(probe));
   }
   const std::string why = health::why_not(probe, "kernel_log");
   if (answer == nullptr) return health::cannot_tell(why);

@@ -108,6 +108,20 @@ TEST(CheckRun, OrdersHostsAndLearnsFromGoodOnes) {
   EXPECT_EQ(run.ticket("n99"), "");
 }
 
+TEST(CheckRun, AHostThatWasNotReachedIsOneLine) {
+  CheckRun run({});
+  HostProbe host;
+  host.host = "n1";
+  host.reach = health::Reach::refused;
+  host.complaint = "ssh: port 22: Connection refused";
+  run.add(host);
+  const Report report = run.report();
+  ASSERT_EQ(report.blind.size(), 1u);
+  EXPECT_EQ(report.blind[0].source, "n1");
+  EXPECT_EQ(report.blind[0].reason, "refused the connection (ssh: port 22: Connection refused)");
+  EXPECT_EQ(exit_status_of(report), ExitStatus::cannot_tell);
+}
+
 TEST(CheckRun, WhatIsOffIsNotRun) {
   CheckSettings settings;
   settings.limits.turn_off("kernel_log");

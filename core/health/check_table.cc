@@ -178,12 +178,6 @@ constexpr Check kTable[] = {
      is_there<kDocker>, judge_docker},
 };
 
-std::string reach_text(const HostProbe& probe) {
-  std::string out(reach_meaning(probe.reach));
-  const std::string complaint = shown_line(probe.complaint);
-  return complaint.empty() ? out : fmt::format("{} ({})", out, complaint);
-}
-
 // What stands in the way of a judgement; empty: nothing.
 std::string obstacle(const Check& check, const HostProbe& probe) {
   for (const std::string_view id : check.probes) {

@@ -188,30 +188,31 @@ void add_differences(const std::vector<CheckedHost>& hosts, const Golden* golden
   }
 }
 
-// What could not be seen, one line for all hosts where it is the same.
+// Hosts and checks that one reason keeps in the dark.
+struct Dark {
+  std::vector<std::string> hosts;
+  std::set<std::string> checks;  // empty: all of them
+  bool hides_critical = false;
+};
+
+// What could not be seen, one line for all hosts and checks where the reason is the same.
 void add_blind(const std::vector<CheckedHost>& hosts, Report& report) {
-  std::map<std::tuple<std::string, std::string, bool>, std::vector<std::string>> piles;
+  std::map<std::string, Dark> piles;
   for (const CheckedHost& host : hosts) {
-    if (!answered(host.reach)) {
-      const auto first = std::find_if(
-          host.results.begin(), host.results.end(),
-          [](const CheckResult& result) { return result.outcome == CheckOutcome::unknown; });
-      const std::string reason =
-          first != host.results.end() ? first->text : std::string(reach_meaning(host.reach));
-      piles[{"", reason, true}].push_back(host.host);
-      continue;
-    }
+    const bool reached = answered(host.reach);
     for (const CheckResult& result : host.results) {
       if (result.outcome != CheckOutcome::unknown) continue;
-      auto& pile = piles[{result.check, result.text, is_hidden(result)}];
-      if (pile.empty() || pile.back() != host.host) pile.push_back(host.host);
+      Dark& dark = piles[result.text];
+      if (dark.hosts.empty() || dark.hosts.back() != host.host) dark.hosts.push_back(host.host);
+      if (reached) dark.checks.insert(result.check);
+      dark.hides_critical = dark.hides_critical || is_hidden(result);
     }
   }
-  for (const auto& [key, names] : piles) {
-    const auto& [check, reason, hides] = key;
-    const std::string list = host_list(names);
-    report.blind.push_back(
-        {check.empty() ? list : fmt::format("{} {}", list, check), reason, hides});
+  for (const auto& [reason, dark] : piles) {
+    std::string source = host_list(dark.hosts);
+    if (dark.checks.size() == 1) source += " " + *dark.checks.begin();
+    if (dark.checks.size() > 1) source += fmt::format(" {} checks", dark.checks.size());
+    report.blind.push_back({std::move(source), reason, dark.hides_critical});
   }
 }
 

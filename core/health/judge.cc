@@ -124,6 +124,12 @@ std::string why_not(const HostProbe& probe, std::string_view id) {
   return complaint.empty() ? out : fmt::format("{} ({})", out, complaint);
 }
 
+std::string reach_text(const HostProbe& probe) {
+  std::string out(reach_meaning(probe.reach));
+  const std::string complaint = shown_line(probe.complaint);
+  return complaint.empty() ? out : fmt::format("{} ({})", out, complaint);
+}
+
 std::string failure_of(const ProbeAnswer& answer) {
   if (answer.status == 0) return "";
   std::string words = shown_line(answer.complaint);

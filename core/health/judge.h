@@ -48,6 +48,8 @@ const ProbeAnswer& answer_of(const HostProbe& probe, std::string_view id);
 const ProbeAnswer* done_answer(const HostProbe& probe, std::string_view id);
 // Why a probe gave nothing to judge: "nvidia_smi_query: not there"; empty where it ended well.
 std::string why_not(const HostProbe& probe, std::string_view id);
+// Why nothing is known of a host: "refused the connection (ssh: ...)".
+std::string reach_text(const HostProbe& probe);
 // Why a command that ran is still no answer ("dmesg: Operation not permitted"): it ended with a
 // status other than 0.
 std::string failure_of(const ProbeAnswer& answer);

@@ -10,9 +10,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <string_view>
 
+#include "base/text.h"
 #include "edge/os/clock.h"
 
 extern char** environ;
@@ -61,6 +63,15 @@ std::vector<char*> pointers(const std::vector<std::string>& words) {
   for (const std::string& word : words) out.push_back(const_cast<char*>(word.c_str()));
   out.push_back(nullptr);
   return out;
+}
+
+// Where a folder of PATH is closed to us, a program that is nowhere is "permission denied" as well.
+bool in_path(const std::string& program) {
+  const char* const path = ::getenv("PATH");
+  for (const std::string_view folder : split(path == nullptr ? "" : path, ':')) {
+    if (::access((std::string(folder) + "/" + program).c_str(), F_OK) == 0) return true;
+  }
+  return false;
 }
 
 // 0, or the error of starting it.
@@ -136,7 +147,8 @@ ProbeAnswer run_probe_child(const std::vector<std::string>& words, Duration dead
   pid_t pid = -1;
   const int error = start(words, output.writes(), complaints.writes(), pid);
   if (error != 0) {
-    answer.end = error == ENOENT   ? ProbeEnd::missing
+    const bool missing = error == ENOENT || (error == EACCES && !in_path(words.front()));
+    answer.end = missing           ? ProbeEnd::missing
                  : error == EACCES ? ProbeEnd::denied
                                    : ProbeEnd::failed;
     answer.complaint = std::strerror(error);
