@@ -9,6 +9,7 @@ std::vector<std::unique_ptr<Verb>> make_verbs() {
   verbs.push_back(make_top_verb());
   verbs.push_back(make_trace_verb());
   verbs.push_back(make_explain_verb());
+  verbs.push_back(make_check_verb());
   verbs.push_back(make_shape_verb());
   verbs.push_back(make_checkpoint_verb());
   verbs.push_back(make_pack_verb());

@@ -12,6 +12,7 @@ std::unique_ptr<Verb> make_triage_verb();
 std::unique_ptr<Verb> make_top_verb();
 std::unique_ptr<Verb> make_trace_verb();
 std::unique_ptr<Verb> make_explain_verb();
+std::unique_ptr<Verb> make_check_verb();
 std::unique_ptr<Verb> make_shape_verb();
 std::unique_ptr<Verb> make_checkpoint_verb();
 std::unique_ptr<Verb> make_pack_verb();

@@ -8,8 +8,10 @@
 #include "core/blocks/pack_manifest.h"
 #include "core/blocks/resume_state.h"
 #include "core/checkpoint/checkpoint_manifest.h"
+#include "core/health/golden.h"
 #include "core/model/gate_record.h"
 #include "core/model/heartbeat.h"
+#include "core/model/json_reader.h"
 #include "core/model/report_json.h"
 #include "core/model/verdict.h"
 #include "edge/config/calibration_file.h"
@@ -62,10 +64,15 @@ TEST(Formats, EveryExampleDecodes) {
     if (start == R"({"schema":"muster.checkpoint/1")") {
       complaint = complaint_of(checkpoint::decode_checkpoint_manifest(block));
     }
+    if (start == R"({"schema":"muster.golden/1")") {
+      complaint = complaint_of(health::decode_golden(block));
+    }
+    // Written for others, read by none of ours.
+    if (start == R"({"schema":"muster.check/1")") complaint = complaint_of(parse_json(block));
     if (start == R"({"schema":"muster.verdict/1")") complaint = complaint_of(decode_verdict(block));
     EXPECT_EQ(complaint, "") << block;
   }
-  EXPECT_EQ(seen.size(), 7U);
+  EXPECT_EQ(seen.size(), 9U);
 }
 
 TEST(Formats, CalibrationDecodes) {

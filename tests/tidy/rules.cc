@@ -150,10 +150,10 @@ bool is_standard(std::string_view header) {
 // Headers of the C library and the kernel: for the edge and for tests.
 bool is_system(std::string_view header) {
   static const std::set<std::string_view> kNames = {
-      "unistd.h",  "fcntl.h",  "poll.h",   "dlfcn.h",  "signal.h", "termios.h",
-      "pty.h",     "utmp.h",   "netdb.h",  "spawn.h",  "time.h",   "errno.h",
-      "pthread.h", "sched.h",  "stdlib.h", "stdio.h",  "string.h", "pwd.h",
-      "dirent.h",  "endian.h", "limits.h", "stdint.h", "stddef.h", "link.h"};
+      "unistd.h", "fcntl.h",  "glob.h",   "poll.h",   "dlfcn.h", "signal.h", "termios.h",
+      "pty.h",    "utmp.h",   "netdb.h",  "spawn.h",  "time.h",  "errno.h",  "pthread.h",
+      "sched.h",  "stdlib.h", "stdio.h",  "string.h", "pwd.h",   "dirent.h", "endian.h",
+      "limits.h", "stdint.h", "stddef.h", "link.h"};
   static constexpr std::array<std::string_view, 6> kFolders = {"sys/",     "linux/", "net/",
                                                                "netinet/", "arpa/",  "sanitizer/"};
   return kNames.contains(header) ||
