@@ -111,7 +111,7 @@ struct LogScan::State {
              const LogAnchors::Use& use);
   bool fold(std::string_view text, std::uint64_t number, std::span<const std::uint16_t> literals,
             const LogAnchors::Use& use);
-  void unfold(const LineFold::Folded& folded);
+  void unfold(const LineFold::Folded& one);
   void unfold_all();
   bool rules(std::string_view text, std::uint64_t number, std::span<const std::uint16_t> literals,
              bool in_traceback);

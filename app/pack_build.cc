@@ -391,16 +391,16 @@ Status Build::read_inputs() {
   }
   const std::uint64_t known = mark_.chunks;
   OrderedPipeline<PackChunk, PackedChunk> pipeline(request_.threads, 2 * request_.threads + 2);
-  const Status done = pipeline.run([&reader] { return reader.next(); },
-                                   [&workers, known](std::size_t thread, PackChunk&& chunk) {
-                                     const bool fresh = chunk.index >= known;
-                                     return workers[thread]->work(std::move(chunk), fresh);
-                                   },
-                                   [this](PackedChunk&& made) {
-                                     const Status taken = take(std::move(made));
-                                     sink_failed_ = !taken;
-                                     return taken;
-                                   });
+  Status done = pipeline.run([&reader] { return reader.next(); },
+                             [&workers, known](std::size_t thread, PackChunk&& chunk) {
+                               const bool fresh = chunk.index >= known;
+                               return workers[thread]->work(std::move(chunk), fresh);
+                             },
+                             [this](PackedChunk&& made) {
+                               const Status taken = take(std::move(made));
+                               sink_failed_ = !taken;
+                               return taken;
+                             });
   if (!done) {
     // Until here all is whole: nothing of it need be done again.
     if (!sink_failed_ && chunks_ > mark_.chunks) {

@@ -129,7 +129,7 @@ Result<EncodeTotal> encode_into(const EncodeRequest& request, const std::string&
                     : done;
       },
       complain};
-  const auto total = encode_records(request, sinks, files);
+  auto total = encode_records(request, sinks, files);
   if (!total) return total.error();
   if (Status done = ids_file->keep(); !done) return done.error();
   if (Status done = counts_file->keep(); !done) return done.error();

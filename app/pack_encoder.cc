@@ -35,7 +35,7 @@ Status PackEncoder::add(records::Document&& document, blocks::TokenRun& run) {
   const std::size_t before = run.ids.size();
   const bool all = covers_all(document.trained, bytes);
   starts_.clear();
-  const Status encoded =
+  Status encoded =
       all || document.trained.empty()
           ? encoder_->encode(document.text, document.plain, run.ids)
           : encoder_->encode_with_starts(document.text, document.plain, run.ids, starts_);
