@@ -194,8 +194,8 @@ inline constexpr std::size_t kMerges = (1u << 22) - 1;
 // The bytes of one token (the longest known is 256 blanks) and added tokens (6,415 in Gemma's).
 inline constexpr std::size_t kTokenBytes = 4096;
 inline constexpr std::size_t kAddedTokens = 65536;
-// One document to encode: one piece of this size (a text of one letter) needs 9 times its bytes, and
-// 36 times where its vocabulary has merges in no order.
+// One document to encode: one piece of this size (a text of one letter) needs 9 times its bytes,
+// and 36 times where its vocabulary has merges in no order.
 inline constexpr std::size_t kEncodedBytes = 128 * 1024 * 1024;
 
 // One record of the inputs of `pack`, and one document: 64 MiB are some 16 million tokens, 8,000
