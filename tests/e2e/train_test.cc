@@ -136,6 +136,16 @@ TEST_F(Train, AFullDiskEndsTheRunWithItsStatus) {
   EXPECT_EQ(steps_of(full.output).size(), 2U) << full.output;
 }
 
+// A disk that takes no more of a file, as one that fails, is no rank that failed.
+TEST_F(Train, AFileThatCannotBeWrittenIsAFaultOfStorage) {
+  const std::string words = usual("out") + "--steps 2 --save-every 1 ";
+  const ShellRun cut =
+      run_shell("cd " + shell_word(folder_.path()) + " && trap '' XFSZ && ulimit -f 800 && exec " +
+                kMuster + " " + words);
+  EXPECT_EQ(cut.status, 74) << cut.output;
+  EXPECT_NE(cut.output.find("File too large"), std::string::npos) << cut.output;
+}
+
 // Weights that are no numbers: no rank applies the gradient, and the run ends.
 TEST_F(Train, NoFiniteGradients) {
   ASSERT_EQ(run(usual("out") + "--steps 1 --dtype bf16").status, 0);

@@ -95,6 +95,7 @@ Result<StepResult> TrainLoop::step(const RunCursor& cursor, Phases& phases) {
   const Status read =
       parts_.data->read(cursor.step / epoch_steps, cursor.step % epoch_steps, blocks_);
   if (!read) {
+    where_ = Where::data;
     parts_.world->abort(read.error().context);
     return read.error();
   }
@@ -169,7 +170,7 @@ Status TrainLoop::alike(const Status& own) {
   const auto worst = parts_.world->max(own ? 0 : 1, kSaveTag);
   if (!worst) return worst.error();
   if (*worst == 0) return {};
-  failed_in_save_ = true;
+  where_ = Where::save;
   return own ? Status(make_error(Errc::exhausted, "the checkpoint could not be written")) : own;
 }
 

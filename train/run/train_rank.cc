@@ -33,13 +33,27 @@ constexpr std::uint64_t kSampleTokens = 48;
 struct Refusal {
   Error error;
   ExitStatus status;
-  bool of_all = false;  // every rank comes to the same: one of them says it
+  bool quiet = false;  // another rank says it
 };
 template <typename T>
 using Answer = tl::expected<T, Refusal>;
 
 tl::unexpected<Refusal> refuse(Error error, ExitStatus status) {
   return tl::make_unexpected(Refusal{std::move(error), status});
+}
+
+// Of an error about what a run reads: there is none, it does not fit, or its disk fails.
+ExitStatus status_of_reading(const Error& error) {
+  switch (error.code) {
+    case Errc::invalid_input:
+    case Errc::unsupported:
+      return ExitStatus::refused_config;
+    case Errc::unavailable:
+    case Errc::timeout:
+      return ExitStatus::storage;
+    default:
+      return ExitStatus::no_input;
+  }
 }
 
 Status make_folder(const std::string& path) {
@@ -113,7 +127,7 @@ Answer<void> RankRun::open(const RunLayout& layout, std::int64_t attempt) {
   const bool folder = info && info->type == FileInfo::Type::folder;
   const std::string path = folder ? options_.model + "/config.json" : options_.model;
   const auto json = read_whole(real_files(), path, limits::kConfigBytes);
-  if (!json) return refuse(json.error(), ExitStatus::no_input);
+  if (!json) return refuse(json.error(), status_of_reading(json.error()));
   const auto config = read_qwen3_config(*json);
   if (!config) return refuse(within(path, config.error()), ExitStatus::refused_config);
   if (!folder && !options_.from_scratch) {
@@ -125,10 +139,7 @@ Answer<void> RankRun::open(const RunLayout& layout, std::int64_t attempt) {
   config_ = *config;
   config_json_ = *json;
   auto data = open_rank_data(options_.data, options_.sequence, cut());
-  if (!data) {
-    const bool bad = data.error().code == Errc::invalid_input;
-    return refuse(data.error(), bad ? ExitStatus::refused_config : ExitStatus::no_input);
-  }
+  if (!data) return refuse(data.error(), status_of_reading(data.error()));
   data_ = std::move(*data);
   for (const std::string& made :
        {options_.out, layout.heartbeats(attempt), layout.flight(attempt)}) {
@@ -200,8 +211,8 @@ Answer<void> RankRun::vote() {
   }
   const Vote vote = judge_vote(records);
   if (vote.refusal) {
-    return tl::make_unexpected(
-        Refusal{make_error(Errc::invalid_input, *vote.refusal), ExitStatus::refused_config, true});
+    return tl::make_unexpected(Refusal{make_error(Errc::invalid_input, *vote.refusal),
+                                       ExitStatus::refused_config, place_.rank != 0});
   }
   if (vote.warning && place_.rank == 0 && !options_.no_even_steps) {
     output_.complain("WARN " + *vote.warning);
@@ -296,7 +307,7 @@ Answer<void> RankRun::go_on() {
         make_error(Errc::invalid_input,
                    fmt::format("{}: written with {}, so where it stands in the data is not known",
                                **newest, other)),
-        ExitStatus::refused_config, true});
+        ExitStatus::refused_config, place_.rank != 0});
   }
   cursor_ = found;
   output_.event({"restarted", system_clock().wall(), cursor_.step, {}, **newest});
@@ -343,12 +354,16 @@ Answer<ExitStatus> RankRun::train() {
   TrainLoop loop(parts, plan());
   const auto ended = loop.run(cursor_);
   if (ended) return *ended;
+  switch (loop.where()) {
+    case TrainLoop::Where::save:
+      return tl::make_unexpected(Refusal{ended.error(), ExitStatus::storage, place_.rank != 0});
+    case TrainLoop::Where::data:
+      return refuse(ended.error(), status_of_reading(ended.error()));
+    case TrainLoop::Where::steps:
+      break;
+  }
   const bool collective = ended.error().code == Errc::unavailable;
-  const bool storage = loop.failed_in_save() && !collective;
-  if (!collective) world_->abort(ended.error().context);
-  return refuse(ended.error(), storage      ? ExitStatus::storage
-                               : collective ? ExitStatus::out_of_step
-                                            : ExitStatus::no_input);
+  return refuse(ended.error(), collective ? ExitStatus::out_of_step : ExitStatus::no_input);
 }
 
 Answer<void> RankRun::show_sample() {
@@ -397,10 +412,12 @@ ExitStatus run_rank(const TrainOptions& options, const LaunchPlace& place, const
     }
     return *ended;
   }
-  const auto failure = rank.failure();
-  if (ended.error().of_all && place.rank != 0) return ended.error().status;
-  rank.output().complain(failure ? failure->text : ended.error().error.context);
-  return ended.error().status;
+  const Refusal& refusal = ended.error();
+  if (refusal.quiet) return refusal.status;
+  // Whoever leaves after another error is gone for the others, which is no news.
+  const auto failure = refusal.status == ExitStatus::out_of_step ? rank.failure() : std::nullopt;
+  rank.output().complain(failure ? failure->text : refusal.error.context);
+  return refusal.status;
 }
 
 }  // namespace muster::train
