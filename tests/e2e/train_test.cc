@@ -103,6 +103,29 @@ TEST_F(Train, AResumedRunEndsBitByBitWhereItWouldHave) {
   EXPECT_EQ(run(words + " --resume --accumulate 2").status, 78);
 }
 
+// What cannot be resumed is another configuration, not a failing disk.
+TEST_F(Train, AnotherModelOrOtherNumbersAreRefused) {
+  ASSERT_EQ(run(usual("out") + "--steps 1").status, 0);
+  std::string wider = kConfig;
+  wider.replace(wider.find("\"intermediate_size\":64"), 22, "\"intermediate_size\":96");
+  folder_.write("wider.json", wider);
+  std::string other = usual("out");
+  other.replace(other.find("config.json"), 11, "wider.json");
+  const ShellRun model = run(other + "--resume --steps 2 --local 2");
+  EXPECT_EQ(model.status, 78) << model.output;
+  EXPECT_NE(model.output.find("of another model"), std::string::npos) << model.output;
+  const ShellRun numbers = run(usual("out") + "--resume --steps 2 --dtype f64");
+  EXPECT_EQ(numbers.status, 78) << numbers.output;
+  // Weights that do not fit the model's own config.json: neither.
+  std::filesystem::create_directory(path("misfit"));
+  folder_.write("misfit/config.json", wider);
+  folder_.write("misfit/model.safetensors",
+                file_text(path("out/checkpoints/step-1/model.safetensors")));
+  const ShellRun misfit = run("train --model misfit --dtype f32 --accumulate 4 --out lost --data " +
+                              shell_word(packed()));
+  EXPECT_EQ(misfit.status, 78) << misfit.output;
+}
+
 TEST_F(Train, ASignalSavesAndLeaves) {
   const std::string words = usual("out") + "--epochs 100000 --save-every 0 --local 2";
   for (const char* signal : {"TERM", "USR1"}) {

@@ -26,7 +26,7 @@
 namespace muster::train {
 namespace {
 
-constexpr Tag kVoteTag = {Purpose::agreement, 0};
+constexpr Tag kVoteTag = {Purpose::agreement, 0}, kLoadTag = {Purpose::save, 0};
 constexpr std::uint64_t kSampleTokens = 48;
 
 // An error and the status that it ends the run with.
@@ -54,6 +54,14 @@ ExitStatus status_of_reading(const Error& error) {
     default:
       return ExitStatus::no_input;
   }
+}
+
+// Of a checkpoint of this run: one of another model or of other numbers is refused, whatever else
+// keeps it from being read is storage.
+ExitStatus status_of_loading(const Status& loaded) {
+  const bool other = !loaded && (loaded.error().code == Errc::invalid_input ||
+                                 loaded.error().code == Errc::unsupported);
+  return other ? ExitStatus::refused_config : ExitStatus::storage;
 }
 
 Status make_folder(const std::string& path) {
@@ -91,6 +99,7 @@ class RankRun {
   Answer<void> vote();
   Answer<void> load();
   Answer<void> go_on();
+  Answer<void> together(const Status& own, ExitStatus status, bool of_store);
   Answer<ExitStatus> train();
   Answer<void> show_sample();
   StepCut cut() const;
@@ -223,6 +232,17 @@ Answer<void> RankRun::vote() {
   return {};
 }
 
+// Fine on all ranks, or the run ends on all with one status. A rank that is gone is found here:
+// what a store says of it is no fault of a disk. of_store: its ranks all say the same.
+Answer<void> RankRun::together(const Status& own, ExitStatus status, bool of_store) {
+  const auto worst = world_->max(own ? 0 : static_cast<int>(status), kLoadTag);
+  if (!worst) return refuse(worst.error(), ExitStatus::out_of_step);
+  if (*worst == 0) return {};
+  const bool quiet = own || (of_store && (shards_ ? shards_->rank() : place_.rank) != 0);
+  const Error error = own ? make_error(Errc::unavailable, "another rank says why") : own.error();
+  return tl::make_unexpected(Refusal{error, static_cast<ExitStatus>(*worst), quiet});
+}
+
 Answer<void> RankRun::load() {
   if (options_.shard_in_node) {
     auto shards = world_->split(place_.rank - place_.local_rank, "shards");
@@ -256,8 +276,11 @@ Answer<void> RankRun::load() {
                      {reinterpret_cast<float*>(master.data()), master.size() / sizeof(float)});
       }
     }
-  } else if (const Status loaded = load_weights(options_.model, *state_); !loaded) {
-    return refuse(loaded.error(), ExitStatus::no_input);
+  } else {
+    const Status loaded = load_weights(options_.model, *state_);
+    const auto all =
+        together(loaded, loaded ? ExitStatus::ok : status_of_reading(loaded.error()), false);
+    if (!all) return all;
   }
   CheckpointOptions checkpoints;
   checkpoints.folder = options_.out + "/checkpoints";
@@ -272,7 +295,8 @@ Answer<void> RankRun::load() {
   if (!own) return refuse(own.error(), ExitStatus::out_of_step);
   saves_ = copy == 0;
   auto store = CheckpointStore::open(checkpoints, std::move(*own));
-  if (!store) return refuse(store.error(), ExitStatus::storage);
+  const Status opened = store ? Status() : Status(store.error());
+  if (const auto all = together(opened, ExitStatus::storage, true); !all) return all;
   store_ = std::move(*store);
   return {};
 }
@@ -282,13 +306,15 @@ Answer<void> RankRun::go_on() {
   cursor_.pack_digest = data_->digest().value_or(0);
   if (!options_.resume) return {};
   const auto newest = store_->newest();
-  if (!newest) return refuse(newest.error(), ExitStatus::storage);
+  const Status looked = newest ? Status() : Status(newest.error());
+  if (const auto all = together(looked, ExitStatus::storage, true); !all) return all;
   if (!*newest) {
     output_.say("no checkpoint to resume from: begins at step 0");
     return {};
   }
   const auto loaded = store_->load(**newest, *state_);
-  if (!loaded) return refuse(loaded.error(), ExitStatus::storage);
+  const Status read = loaded ? Status() : Status(loaded.error());
+  if (const auto all = together(read, status_of_loading(read), true); !all) return all;
   if (!*loaded) {
     if (place_.rank == 0) {
       output_.complain("WARN " + **newest + " has weights alone: moments and schedule begin anew");
