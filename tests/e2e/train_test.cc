@@ -103,6 +103,24 @@ TEST_F(Train, AResumedRunEndsBitByBitWhereItWouldHave) {
   EXPECT_EQ(run(words + " --resume --accumulate 2").status, 78);
 }
 
+// Where each rank has a file of its own, all of them must be the same ones again.
+TEST_F(Train, FilesOfRanksAreKnownAgain) {
+  write_rank_files({8, 8});
+  const std::string words =
+      "train --model config.json --from-scratch --data cache --sequence 8 --dtype f32 --local 2 "
+      "--accumulate 2 --out out --resume ";
+  ASSERT_EQ(run(words + "--steps 1").status, 0);
+  const ShellRun same = run(words + "--steps 2");
+  EXPECT_EQ(same.status, 0) << same.output;
+  EXPECT_EQ(steps_of(same.output).size(), 1U) << same.output;
+  std::string bytes = file_text(path("cache/rank01.i32"));
+  bytes[0] = '\x09';
+  folder_.write("cache/rank01.i32", bytes);
+  const ShellRun changed = run(words + "--steps 3");
+  EXPECT_EQ(changed.status, 78) << changed.output;
+  EXPECT_NE(changed.output.find("other data"), std::string::npos) << changed.output;
+}
+
 // What cannot be resumed is another configuration, not a failing disk.
 TEST_F(Train, AnotherModelOrOtherNumbersAreRefused) {
   ASSERT_EQ(run(usual("out") + "--steps 1").status, 0);

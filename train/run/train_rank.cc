@@ -203,12 +203,13 @@ Answer<void> RankRun::vote() {
   VoteRecord own;
   own.blocks = data_->blocks();
   own.steps = data_->steps();
-  const auto digest = data_->digest();
+  own.data = data_->digest();
   own.same = voted_options(options_);
   own.same.emplace_back("code", code_id());
   own.same.emplace_back("config", fmt::format("{:08x}", crc32c(config_json_)));
   own.same.emplace_back("tokenizer", file_digest(options_.model + "/tokenizer.json"));
-  own.same.emplace_back("data", digest ? fmt::format("{:016x}", *digest) : "a file of each rank");
+  own.same.emplace_back("data",
+                        data_->shared() ? fmt::format("{:016x}", own.data) : "a file of each rank");
   own.same.emplace_back("block tokens", fmt::format("{}", data_->block_tokens()));
   const auto texts = world_->gather_texts(encode_vote(own), kVoteTag);
   if (!texts) return refuse(texts.error(), ExitStatus::out_of_step);
@@ -226,6 +227,7 @@ Answer<void> RankRun::vote() {
   if (vote.warning && place_.rank == 0 && !options_.no_even_steps) {
     output_.complain("WARN " + *vote.warning);
   }
+  cursor_.pack_digest = data_->shared() ? own.data : data_of_ranks(records);
   epoch_steps_ = options_.no_even_steps ? own.steps : vote.steps;
   target_ = options_.epochs * epoch_steps_;
   if (options_.steps != 0) target_ = std::min(target_, options_.steps);
@@ -303,7 +305,6 @@ Answer<void> RankRun::load() {
 
 Answer<void> RankRun::go_on() {
   cursor_.seed = options_.seed;
-  cursor_.pack_digest = data_->digest().value_or(0);
   if (!options_.resume) return {};
   const auto newest = store_->newest();
   const Status looked = newest ? Status() : Status(newest.error());
