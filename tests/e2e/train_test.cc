@@ -243,6 +243,21 @@ TEST_F(Train, TwoHostsOfTwoRanks) {
   EXPECT_TRUE(std::filesystem::exists(path("out/checkpoints/step-4/muster-checkpoint.json")));
 }
 
+// A sample that cannot be made is told before the first step.
+TEST_F(Train, ASampleIsLookedAtFirst) {
+  const ShellRun none = run(usual("none") + "--steps 1 --sample Once");
+  EXPECT_EQ(none.status, 78) << none.output;
+  EXPECT_TRUE(steps_of(none.output).empty()) << none.output;
+  const std::string tokenizer = shell_word(kSource + "/testdata/tokenizers/qwen2.json");
+  const ShellRun shown =
+      run(usual("out") + "--steps 1 --local 2 --sample 'The run' --tokenizer " + tokenizer);
+  EXPECT_EQ(shown.status, 0) << shown.output;
+  EXPECT_NE(shown.output.find("sample: The run |"), std::string::npos) << shown.output;
+  const ShellRun longer = run(usual("out") + "--local 2 --tokenizer " + tokenizer + " --sample " +
+                              std::string(70'000, 'a'));
+  EXPECT_EQ(longer.status, 64) << longer.output;
+}
+
 TEST_F(Train, StatusesOfWrongWords) {
   struct Row {
     std::string words;

@@ -56,6 +56,10 @@ ExitStatus status_of_reading(const Error& error) {
   }
 }
 
+std::string_view bytes_of_ids(const std::vector<std::int32_t>& ids) {
+  return {reinterpret_cast<const char*>(ids.data()), ids.size() * sizeof(std::int32_t)};
+}
+
 // Of a checkpoint of this run: one of another model or of other numbers is refused, whatever else
 // keeps it from being read is storage.
 ExitStatus status_of_loading(const Status& loaded) {
@@ -101,7 +105,8 @@ class RankRun {
   Answer<void> go_on();
   Answer<void> together(const Status& own, ExitStatus status, bool of_store);
   Answer<ExitStatus> train();
-  Answer<void> show_sample();
+  Answer<void> open_sample();
+  void show_sample();
   StepCut cut() const;
   LoopPlan plan() const;
 
@@ -111,6 +116,8 @@ class RankRun {
   Qwen3Config config_;
   std::string config_json_;
   std::unique_ptr<BlockSource> data_;
+  std::unique_ptr<const Tokenizer> tokenizer_;  // where a sample is asked for
+  std::vector<std::int32_t> prompt_;            // of it
   std::unique_ptr<FlightRecorder> recorder_;
   std::unique_ptr<HeartbeatWriter> heartbeat_;
   std::unique_ptr<Communicator> world_, shards_, replicas_;
@@ -150,6 +157,7 @@ Answer<void> RankRun::open(const RunLayout& layout, std::int64_t attempt) {
   auto data = open_rank_data(options_.data, options_.sequence, cut());
   if (!data) return refuse(data.error(), status_of_reading(data.error()));
   data_ = std::move(*data);
+  if (const auto sample = open_sample(); !sample) return sample;
   for (const std::string& made :
        {options_.out, layout.heartbeats(attempt), layout.flight(attempt)}) {
     if (const Status fine = make_folder(made); !fine) {
@@ -175,6 +183,25 @@ Answer<void> RankRun::open(const RunLayout& layout, std::int64_t attempt) {
   heartbeat_ = std::make_unique<HeartbeatWriter>(real_files(),
                                                  layout.heartbeat(attempt, place_.rank), first);
   return {};
+}
+
+// Before the first step, not after the last.
+Answer<void> RankRun::open_sample() {
+  if (options_.sample.empty()) return {};
+  const std::string path = options_.tokenizer.empty() ? options_.model : options_.tokenizer;
+  auto tokenizer = load_tokenizer(path);
+  if (!tokenizer) {
+    return refuse(within("--sample", tokenizer.error()), status_of_reading(tokenizer.error()));
+  }
+  tokenizer_ = std::move(*tokenizer);
+  if (const Status fine = Encoder(*tokenizer_).encode(options_.sample, {}, prompt_); !fine) {
+    return refuse(within("--sample", fine.error()), ExitStatus::usage);
+  }
+  const auto most = std::max_element(prompt_.begin(), prompt_.end());
+  if (most != prompt_.end() && static_cast<std::uint64_t>(*most) < config_.vocabulary) return {};
+  return refuse(make_error(Errc::invalid_input,
+                           "--sample: " + path + " has tokens that the model does not know"),
+                ExitStatus::refused_config);
 }
 
 Answer<void> RankRun::join() {
@@ -210,6 +237,7 @@ Answer<void> RankRun::vote() {
   own.same.emplace_back("tokenizer", file_digest(options_.model + "/tokenizer.json"));
   own.same.emplace_back("data",
                         data_->shared() ? fmt::format("{:016x}", own.data) : "a file of each rank");
+  own.same.emplace_back("sample", fmt::format("{:08x}", crc32c(bytes_of_ids(prompt_))));
   own.same.emplace_back("block tokens", fmt::format("{}", data_->block_tokens()));
   const auto texts = world_->gather_texts(encode_vote(own), kVoteTag);
   if (!texts) return refuse(texts.error(), ExitStatus::out_of_step);
@@ -393,23 +421,19 @@ Answer<ExitStatus> RankRun::train() {
   return refuse(ended.error(), collective ? ExitStatus::out_of_step : ExitStatus::no_input);
 }
 
-Answer<void> RankRun::show_sample() {
-  if (options_.sample.empty()) return {};
-  const std::string path = options_.tokenizer.empty() ? options_.model : options_.tokenizer;
-  const auto tokenizer = load_tokenizer(path);
-  if (!tokenizer) return refuse(tokenizer.error(), ExitStatus::no_input);
-  std::vector<std::int32_t> prompt;
-  if (const Status fine = Encoder(**tokenizer).encode(options_.sample, {}, prompt); !fine) {
-    return refuse(within("--sample", fine.error()), ExitStatus::usage);
-  }
-  const std::int32_t end = (*tokenizer)->id_of("<|endoftext|>").value_or(-1);
+// The run is done and its weights are saved: what goes wrong here is said, and no more.
+void RankRun::show_sample() {
+  if (!tokenizer_) return;
+  const std::int32_t end = tokenizer_->id_of("<|endoftext|>").value_or(-1);
   Communicator& shards = shards_ ? *shards_ : *world_;
-  const auto ids = continue_ids(*math_, *state_, shards, prompt, end, kSampleTokens);
-  if (!ids) return refuse(ids.error(), ExitStatus::out_of_step);
-  const auto text = (*tokenizer)->decode(*ids);
+  const auto ids = continue_ids(*math_, *state_, shards, prompt_, end, kSampleTokens);
+  if (!ids) {
+    if (place_.rank == 0) output_.complain("WARN no sample: " + ids.error().context);
+    return;
+  }
+  const auto text = tokenizer_->decode(*ids);
   output_.say(fmt::format("sample: {} |{}", options_.sample,
                           text ? *text : fmt::format("{} tokens", ids->size())));
-  return {};
 }
 
 Answer<ExitStatus> RankRun::run(const RunLayout& layout, std::int64_t attempt) {
@@ -422,7 +446,7 @@ Answer<ExitStatus> RankRun::run(const RunLayout& layout, std::int64_t attempt) {
   const auto ended = train();
   if (!ended || *ended != ExitStatus::ok) return ended;
   output_.event({"finished", system_clock().wall(), cursor_.step, {}, ""});
-  if (const auto shown = show_sample(); !shown) return tl::make_unexpected(shown.error());
+  show_sample();
   return ended;
 }
 
