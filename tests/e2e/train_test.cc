@@ -37,6 +37,8 @@ TEST_F(Train, OneTwoAndFourRanksTrainAlike) {
       EXPECT_EQ(beat->target_step, 12);
       EXPECT_EQ(beat->phase, RankPhase::done);
     }
+    EXPECT_EQ(std::filesystem::status(path(out + "/attempts/1/flight")).permissions(),
+              std::filesystem::perms::owner_all);
     const std::string metrics = file_text(path(out + "/metrics.jsonl"));
     EXPECT_EQ(std::count(metrics.begin(), metrics.end(), '\n'), 12 + 2 * 2 + 1) << metrics;
     for (const char* step : {"6", "12"}) {
@@ -98,6 +100,12 @@ TEST_F(Train, AResumedRunEndsBitByBitWhereItWouldHave) {
   EXPECT_NE(resumed.output.find("Z resume from"), std::string::npos) << resumed.output;
   EXPECT_EQ(steps_of(resumed.output).size(), 3U) << resumed.output;
   EXPECT_TRUE(files_of(last) == whole);
+  // A sign of life says where the run stands before a step is made.
+  std::filesystem::remove_all(path("out/attempts"));
+  ASSERT_EQ(run(words + " --resume").status, 0);
+  const auto beat = decode_heartbeat(file_text(path("out/attempts/1/heartbeat/rank-0")));
+  ASSERT_TRUE(beat) << beat.error().context;
+  EXPECT_EQ(beat->step, 6);
   // The order of blocks would be another one.
   EXPECT_EQ(run(words + " --resume --seed 7").status, 78);
   EXPECT_EQ(run(words + " --resume --accumulate 2").status, 78);

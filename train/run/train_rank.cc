@@ -1,9 +1,11 @@
 #include "train/run/train_rank.h"
 
 #include <fmt/core.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <filesystem>
 #include <memory>
@@ -72,6 +74,12 @@ Status make_folder(const std::string& path) {
   std::error_code fault;
   std::filesystem::create_directories(path, fault);
   return fault ? Status(errno_error("making " + path, fault.value())) : Status();
+}
+
+// For its owner alone, in a folder that is there. Ranks make it at the same time.
+Status make_own_folder(const std::string& path) {
+  if (::mkdir(path.c_str(), 0700) == 0 || errno == EEXIST) return {};
+  return errno_error("making " + path, errno);
 }
 
 std::string host_of_machine() {
@@ -158,11 +166,13 @@ Answer<void> RankRun::open(const RunLayout& layout, std::int64_t attempt) {
   if (!data) return refuse(data.error(), status_of_reading(data.error()));
   data_ = std::move(*data);
   if (const auto sample = open_sample(); !sample) return sample;
-  for (const std::string& made :
-       {options_.out, layout.heartbeats(attempt), layout.flight(attempt)}) {
+  for (const std::string& made : {options_.out, layout.heartbeats(attempt)}) {
     if (const Status fine = make_folder(made); !fine) {
       return refuse(fine.error(), ExitStatus::storage);
     }
+  }
+  if (const Status fine = make_own_folder(layout.flight(attempt)); !fine) {
+    return refuse(fine.error(), ExitStatus::storage);
   }
   if (place_.rank == 0) {
     if (const Status fine = output_.open(options_.out); !fine) {
@@ -392,6 +402,8 @@ Answer<ExitStatus> RankRun::train() {
   engine_ = std::make_unique<Engine>(*math_, *state_, ranks, engine);
   engine_->weights_changed();
   heartbeat_->set_target(static_cast<std::int64_t>(target_));
+  heartbeat_->step_done(static_cast<std::int64_t>(cursor_.step),
+                        static_cast<std::int64_t>(cursor_.tokens), std::nullopt);
   LoopParts parts;
   parts.world = world_.get();
   parts.data = data_.get();
