@@ -152,7 +152,8 @@ void TrainLoop::tell(const RunCursor& cursor, const StepResult& result, const Ag
   }
   const PhaseSeconds& own = agreed.ranks[static_cast<std::size_t>(parts_.world->rank())];
   report.wait_s = at(own, Phase::gather_wait) + at(own, Phase::reduce_wait);
-  report.skipped = result.outcome == StepOutcome::not_finite;
+  if (result.outcome == StepOutcome::not_finite) report.skipped = StepReport::Skipped::not_finite;
+  if (result.outcome == StepOutcome::no_labels) report.skipped = StepReport::Skipped::no_labels;
   if (const auto rate = report.tokens_per_s(); rate && plan_.peak_flops) {
     report.mfu =
         *rate * plan_.flops_per_token / (*plan_.peak_flops * static_cast<double>(report.ranks));
