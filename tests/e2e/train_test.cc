@@ -272,7 +272,13 @@ TEST_F(Train, StatusesOfWrongWords) {
     int status;
     const char* says;
   };
+  std::string narrow = kConfig;
+  narrow.replace(narrow.find("embeddings\":512"), 15, "embeddings\":31 ");
+  folder_.write("narrow.json", narrow);
+  std::string longer = usual("out");
+  longer.replace(longer.find("config.json"), 11, "narrow.json");
   const Row kRows[] = {
+      {longer, 78, "blocks of 32 tokens, and max_position_embeddings of narrow.json is 31"},
       {"train", 64, "which --model?"},
       {"train --lcal 2", 64, "train has no option '--lcal'"},
       {"train --help", 0, "Usage: muster train --model DIR"},

@@ -165,6 +165,13 @@ Answer<void> RankRun::open(const RunLayout& layout, std::int64_t attempt) {
   auto data = open_rank_data(options_.data, options_.sequence, cut());
   if (!data) return refuse(data.error(), status_of_reading(data.error()));
   data_ = std::move(*data);
+  if (data_->block_tokens() > config_.max_positions) {
+    return refuse(make_error(Errc::invalid_input,
+                             fmt::format("blocks of {} tokens, and max_position_embeddings of {} "
+                                         "is {}",
+                                         data_->block_tokens(), path, config_.max_positions)),
+                  ExitStatus::refused_config);
+  }
   if (const auto sample = open_sample(); !sample) return sample;
   for (const std::string& made : {options_.out, layout.heartbeats(attempt)}) {
     if (const Status fine = make_folder(made); !fine) {
