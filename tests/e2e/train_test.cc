@@ -95,11 +95,15 @@ TEST_F(Train, AResumedRunEndsBitByBitWhereItWouldHave) {
   const auto whole = files_of(last);
   ASSERT_FALSE(whole.empty());
   std::filesystem::remove_all(last);
+  // A crash has torn the last line of metrics: the next start does not write into it.
+  const std::string torn = file_text(path("out/metrics.jsonl")) + "{\"schema\":";
+  folder_.write("out/metrics.jsonl", torn);
   const ShellRun resumed = run(words + " --resume");
   ASSERT_EQ(resumed.status, 0) << resumed.output;
   EXPECT_NE(resumed.output.find("Z resume from"), std::string::npos) << resumed.output;
   EXPECT_EQ(steps_of(resumed.output).size(), 3U) << resumed.output;
   EXPECT_TRUE(files_of(last) == whole);
+  EXPECT_TRUE(file_text(path("out/metrics.jsonl")).starts_with(torn + "\n{")) << resumed.output;
   // A sign of life says where the run stands before a step is made.
   std::filesystem::remove_all(path("out/attempts"));
   ASSERT_EQ(run(words + " --resume").status, 0);

@@ -188,9 +188,7 @@ Status TrainLoop::save(const RunCursor& cursor) {
 Status TrainLoop::finish_saves() {
   if (!save_began_) return {};
   const Status finished = alike(parts_.saves ? parts_.store->finish() : Status());
-  for (const std::string& warning : parts_.store->take_warnings()) {
-    parts_.output->say("WARN " + warning);
-  }
+  parts_.output->warn(parts_.store->take_warnings());
   if (!finished) return finished;
   parts_.output->event(
       {"save_end", system_clock().wall(), saved_step_, seconds_since(*save_began_), ""});
