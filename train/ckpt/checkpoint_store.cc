@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <thread>
 #include <utility>
 
@@ -80,8 +81,8 @@ class Store final : public CheckpointStore {
   bool saving() const override { return saving_; }
 
   Result<std::optional<std::string>> newest() override;
-  Result<std::optional<RunCursor>> load(const std::string& checkpoint,
-                                        ShardedState& state) override;
+  Result<bool> has_steps() override;
+  Result<LoadedRun> load(const std::string& checkpoint, ShardedState& state) override;
   std::vector<std::string> take_warnings() override { return std::exchange(warnings_, {}); }
 
  private:
@@ -95,6 +96,7 @@ class Store final : public CheckpointStore {
   }
   Status check_room(const ShardedState& state) const;
   Result<std::string> said_by_first(const std::string& text);
+  Result<std::vector<std::uint64_t>> steps_seen_by_first();
   Result<CheckpointManifest> same_manifest(const std::string& path);
   Status verify(const std::string& path, const CheckpointManifest& manifest);
 
@@ -151,8 +153,8 @@ Status Store::verify(const std::string& path, const CheckpointManifest& manifest
   return agree(*comm_, mine);
 }
 
-Result<std::optional<std::string>> Store::newest() {
-  join();
+// Empty on all other ranks.
+Result<std::vector<std::uint64_t>> Store::steps_seen_by_first() {
   std::vector<std::uint64_t> steps;
   Status listed;
   if (first()) {
@@ -161,8 +163,24 @@ Result<std::optional<std::string>> Store::newest() {
     if (!found) listed = found.error();
   }
   if (Status all = agree(*comm_, listed); !all) return all.error();
+  return steps;
+}
+
+Result<bool> Store::has_steps() {
+  join();
+  const auto steps = steps_seen_by_first();
+  if (!steps) return steps.error();
+  const auto said = said_by_first(steps->empty() ? "" : "some");
+  if (!said) return said.error();
+  return !said->empty();
+}
+
+Result<std::optional<std::string>> Store::newest() {
+  join();
+  const auto steps = steps_seen_by_first();
+  if (!steps) return steps.error();
   for (std::size_t i = 0;; ++i) {
-    const std::string next = i < steps.size() ? step_folder(steps[i]) : "";
+    const std::string next = i < steps->size() ? step_folder((*steps)[i]) : "";
     const auto name = said_by_first(next);
     if (!name) return name.error();
     if (name->empty()) return std::optional<std::string>();
@@ -179,7 +197,7 @@ Result<std::optional<std::string>> Store::newest() {
   }
 }
 
-Result<std::optional<RunCursor>> Store::load(const std::string& path, ShardedState& state) {
+Result<LoadedRun> Store::load(const std::string& path, ShardedState& state) {
   join();
   auto manifest = same_manifest(path);
   if (!manifest) return manifest.error();
@@ -192,9 +210,15 @@ Result<std::optional<RunCursor>> Store::load(const std::string& path, ShardedSta
   const Status mine = manifest->exact ? load_exact_state(disk_, path, manifest->world, state)
                                       : load_weights_from(disk_, path, state);
   if (Status all = agree(*comm_, mine); !all) return all.error();
-  if (!manifest->exact) return std::optional<RunCursor>();
-  return std::optional(RunCursor{manifest->step, manifest->tokens, manifest->seed,
-                                 manifest->pack_digest, manifest->skipped});
+  if (!manifest->exact) {
+    for (UnitShard& unit : state.units) {
+      std::memset(unit.first_moment.data(), 0, unit.first_moment.size());
+      std::memset(unit.second_moment.data(), 0, unit.second_moment.size());
+    }
+  }
+  const RunCursor cursor{manifest->step, manifest->tokens, manifest->seed, manifest->pack_digest,
+                         manifest->skipped};
+  return LoadedRun{cursor, manifest->exact};
 }
 
 }  // namespace

@@ -21,6 +21,11 @@ struct CheckpointOptions {
   std::uint64_t file_bytes = 5'000'000'000;  // of a weights file, about; whole units
 };
 
+struct LoadedRun {
+  RunCursor cursor;
+  bool moments = true;  // false: weights alone were saved; the updates of the moments begin anew
+};
+
 // Checkpoints of one run, as all ranks see them. Every call is made by all ranks, in the same
 // order; only rank 0 looks at the folder, and tells the others. A checkpoint is there whole (its
 // folder has its final name) or not at all.
@@ -45,10 +50,13 @@ class CheckpointStore {
   // The newest complete one, every byte of it held against the hashes of its manifest, by all ranks
   // together; nothing where there is none. What is damaged is passed over, with a warning.
   virtual Result<std::optional<std::string>> newest() = 0;
-  // Another number of shards than wrote it is fine. Weights alone leave moments and cursor as they
-  // are: the cursor is then absent.
-  virtual Result<std::optional<RunCursor>> load(const std::string& checkpoint,
-                                                ShardedState& state) = 0;
+  // Whether any folder "step-N" is there, sound or not: where newest() has nothing and this is
+  // true, all are damaged or foreign; where a run begins, it would mix with another.
+  virtual Result<bool> has_steps() = 0;
+  // Another number of shards than wrote it is fine. Weights alone leave moments of zero. Errc:
+  // invalid_input: of another model; unsupported: of a run that computes in other numbers; corrupt,
+  // not_found: damaged.
+  virtual Result<LoadedRun> load(const std::string& checkpoint, ShardedState& state) = 0;
 
   // What went wrong without harm since the last call, for people: a checkpoint that newest() passed
   // over and why, an older one that could not be removed. Rank 0 has them all; not while saving().

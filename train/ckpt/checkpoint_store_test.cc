@@ -60,10 +60,10 @@ void expect_newest(int world, const UnitPlan& plan, Dtype dtype, const Checkpoin
     if (step == 0) return;
     EXPECT_EQ(**newest, fmt::format("{}/step-{}", options.folder, step));
     fill(work.state, 99);  // what was there before
-    const auto cursor = work.store.load(**newest, work.state);
-    ASSERT_TRUE(cursor) << cursor.error().context;
-    ASSERT_TRUE(*cursor);
-    EXPECT_EQ(**cursor, cursor_of(step));
+    const auto loaded = work.store.load(**newest, work.state);
+    ASSERT_TRUE(loaded) << loaded.error().context;
+    EXPECT_TRUE(loaded->moments);
+    EXPECT_EQ(loaded->cursor, cursor_of(step));
     ShardedState expected(plan, dtype, work.state.shard, work.state.shards);
     fill(expected, seed);
     EXPECT_TRUE(same_state(work.state, expected));
@@ -123,7 +123,7 @@ TEST(CheckpointStore, FilesAreWhatTransformersExpects) {
   }
 }
 
-TEST(CheckpointStore, WeightsAloneLeaveMomentsAsTheyAre) {
+TEST(CheckpointStore, WeightsAloneGoOnAtTheirStepWithMomentsOfZero) {
   const UnitPlan plan(small_config());
   const TemporaryFolder place;
   CheckpointOptions options = options_in(place.path());
@@ -132,18 +132,56 @@ TEST(CheckpointStore, WeightsAloneLeaveMomentsAsTheyAre) {
   EXPECT_FALSE(names_in(options.folder + "/step-3").contains("state"));
   with_ranks(3, plan, Dtype::f32, options, quick_disk(), [&](RankWork& work) {
     fill(work.state, 42);
-    ShardedState before(plan, Dtype::f32, work.state.shard, work.state.shards);
-    fill(before, 42);
-    const auto cursor = work.store.load(options.folder + "/step-3", work.state);
-    ASSERT_TRUE(cursor) << cursor.error().context;
-    EXPECT_FALSE(*cursor);
-    EXPECT_TRUE(same_bytes(work.state.units[1].first_moment, before.units[1].first_moment));
+    const ShardedState fresh(plan, Dtype::f32, work.state.shard, work.state.shards);
+    const auto loaded = work.store.load(options.folder + "/step-3", work.state);
+    ASSERT_TRUE(loaded) << loaded.error().context;
+    EXPECT_FALSE(loaded->moments);
+    EXPECT_EQ(loaded->cursor, cursor_of(3));
+    for (std::size_t unit = 0; unit < plan.units().size(); ++unit) {
+      const UnitShard &got = work.state.units[unit], &zero = fresh.units[unit];
+      EXPECT_TRUE(same_bytes(got.first_moment, zero.first_moment));
+      EXPECT_TRUE(same_bytes(got.second_moment, zero.second_moment));
+    }
     ShardedState exact(plan, Dtype::f32, work.state.shard, work.state.shards);
     fill(exact, 5);
     const auto* got = reinterpret_cast<const float*>(work.state.units[1].master.data());
     const auto* wanted = reinterpret_cast<const float*>(exact.units[1].master.data());
     for (int i = 0; i < 100; ++i) EXPECT_NEAR(got[i], wanted[i], 0.004);  // rounded to bf16
   });
+}
+
+// A run that begins must not mix with another, one that goes on must not begin in silence.
+TEST(CheckpointStore, StepsThatAreThereAreToldFromNone) {
+  const struct {
+    const char* name;
+    const char* folder;  // made beforehand
+    bool steps;
+  } rows[] = {
+      {"nothing", "", false},
+      {"a folder that is empty", "step-7", true},
+      {"half of one", "step-7/state", true},
+      {"a save that was killed", ".saving-step-7", false},
+      {"moved aside", "step-7.before-1", false},
+      {"of another trainer", "checkpoint-7", false},
+      {"a name that is not ours", "step-07", false},
+  };
+  const UnitPlan plan(small_config());
+  for (const auto& row : rows) {
+    const TemporaryFolder place;
+    const CheckpointOptions options = options_in(place.path());
+    std::filesystem::create_directories(options.folder + "/" + row.folder);
+    with_ranks(2, plan, Dtype::f32, options, quick_disk(), [&](RankWork& work) {
+      const auto some = work.store.has_steps();
+      ASSERT_TRUE(some) << some.error().context;
+      EXPECT_EQ(*some, row.steps) << row.name;
+      const auto newest = work.store.newest();
+      ASSERT_TRUE(newest) << newest.error().context;
+      EXPECT_FALSE(*newest) << row.name;
+      if (work.rank == 0) {
+        EXPECT_EQ(work.store.take_warnings().size(), row.steps ? 1u : 0u) << row.name;
+      }
+    });
+  }
 }
 
 TEST(CheckpointStore, NothingThere) {
