@@ -115,6 +115,48 @@ TEST_F(Train, AResumedRunEndsBitByBitWhereItWouldHave) {
   EXPECT_EQ(run(words + " --resume --accumulate 2").status, 78);
 }
 
+// Weights alone know their step too: the run goes on there, and never back.
+TEST_F(Train, WeightsAloneGoOnAtTheirStep) {
+  const std::string words = usual("out") + "--weights-only --save-every 2 --keep 2 ";
+  ASSERT_EQ(run(words + "--steps 4").status, 0);
+  const ShellRun resumed = run(words + "--steps 6 --local 2 --accumulate 2 --resume");
+  EXPECT_EQ(resumed.status, 0) << resumed.output;
+  EXPECT_NE(resumed.output.find("moments of the optimizer begin anew"), std::string::npos)
+      << resumed.output;
+  const auto lines = steps_of(resumed.output);
+  ASSERT_EQ(lines.size(), 2U) << resumed.output;
+  EXPECT_NE(lines[0].find("step 5/6"), std::string::npos) << lines[0];
+  EXPECT_TRUE(std::filesystem::exists(path("out/checkpoints/step-6")));
+  EXPECT_TRUE(std::filesystem::exists(path("out/checkpoints/step-4")));
+  // Saved exactly from there on, moments count their own updates.
+  ASSERT_EQ(run(usual("out") + "--steps 7 --resume").status, 0);
+  EXPECT_NE(file_text(path("out/checkpoints/step-7/muster-checkpoint.json")).find("skipped\":6"),
+            std::string::npos);
+}
+
+// Two runs in one folder would be mixed, and the checkpoints of the better one removed.
+TEST_F(Train, AFolderWithCheckpointsIsNoFreshStart) {
+  ASSERT_EQ(run(usual("out") + "--steps 2 --save-every 1").status, 0);
+  const ShellRun again = run(usual("out") + "--steps 2 --keep 1 --local 2");
+  EXPECT_EQ(again.status, 78) << again.output;
+  EXPECT_NE(again.output.find("out/checkpoints has checkpoints"), std::string::npos);
+  EXPECT_TRUE(std::filesystem::exists(path("out/checkpoints/step-2")));
+  // A damaged one is passed over by name; where none is left the run does not begin anew.
+  const std::string words = usual("out") + "--steps 3 --save-every 0 --resume ";
+  folder_.write("out/checkpoints/step-2/model.safetensors", "short");
+  const ShellRun older = run(words + "--local 2 --accumulate 2 ");
+  EXPECT_EQ(older.status, 0) << older.output;
+  EXPECT_NE(older.output.find("WARN out/checkpoints/step-2 is passed over: "), std::string::npos)
+      << older.output;
+  EXPECT_EQ(steps_of(older.output).size(), 2U) << older.output;
+  for (const char* step : {"1", "2", "3"}) {
+    folder_.write(std::string("out/checkpoints/step-") + step + "/model.safetensors", "short");
+  }
+  const ShellRun none = run(words);
+  EXPECT_EQ(none.status, 74) << none.output;
+  EXPECT_TRUE(steps_of(none.output).empty()) << none.output;
+}
+
 // Where each rank has a file of its own, all of them must be the same ones again.
 TEST_F(Train, FilesOfRanksAreKnownAgain) {
   write_rank_files({8, 8});

@@ -111,6 +111,7 @@ class RankRun {
   Answer<void> vote();
   Answer<void> load();
   Answer<void> go_on();
+  Answer<void> go_on_with(const std::string& checkpoint);
   Answer<void> together(const Status& own, ExitStatus status, bool of_store);
   Answer<ExitStatus> train();
   Answer<void> open_sample();
@@ -350,24 +351,37 @@ Answer<void> RankRun::load() {
 
 Answer<void> RankRun::go_on() {
   cursor_.seed = options_.seed;
-  if (!options_.resume) return {};
-  const auto newest = store_->newest();
-  const Status looked = newest ? Status() : Status(newest.error());
-  if (const auto all = together(looked, ExitStatus::storage, true); !all) return all;
-  if (!*newest) {
-    output_.say("no checkpoint to resume from: begins at step 0");
-    return {};
+  std::optional<std::string> newest;
+  if (options_.resume) {
+    auto found = store_->newest();
+    output_.warn(store_->take_warnings());
+    const Status looked = found ? Status() : Status(found.error());
+    if (const auto all = together(looked, ExitStatus::storage, true); !all) return all;
+    newest = std::move(*found);
   }
-  const auto loaded = store_->load(**newest, *state_);
+  if (newest) return go_on_with(*newest);
+  const auto others = store_->has_steps();
+  const Status looked = others ? Status() : Status(others.error());
+  if (const auto all = together(looked, ExitStatus::storage, true); !all) return all;
+  if (*others) {
+    // To begin anew would mix two runs, and --keep would remove the better one.
+    const std::string folder = options_.out + "/checkpoints";
+    return tl::make_unexpected(Refusal{
+        make_error(Errc::invalid_input,
+                   options_.resume
+                       ? folder + ": no checkpoint there can be loaded; mend one, or move them away"
+                       : folder + " has checkpoints: go on with --resume, or name another --out"),
+        options_.resume ? ExitStatus::storage : ExitStatus::refused_config, place_.rank != 0});
+  }
+  if (options_.resume) output_.say("no checkpoint to resume from: begins at step 0");
+  return {};
+}
+
+Answer<void> RankRun::go_on_with(const std::string& checkpoint) {
+  const auto loaded = store_->load(checkpoint, *state_);
   const Status read = loaded ? Status() : Status(loaded.error());
   if (const auto all = together(read, status_of_loading(read), true); !all) return all;
-  if (!*loaded) {
-    if (place_.rank == 0) {
-      output_.complain("WARN " + **newest + " has weights alone: moments and schedule begin anew");
-    }
-    return {};
-  }
-  const RunCursor& found = **loaded;
+  const RunCursor& found = loaded->cursor;
   std::string other;
   if (found.seed != cursor_.seed) other = fmt::format("--seed {}", found.seed);
   if (found.pack_digest != cursor_.pack_digest) other = "other data";
@@ -378,11 +392,15 @@ Answer<void> RankRun::go_on() {
     return tl::make_unexpected(Refusal{
         make_error(Errc::invalid_input,
                    fmt::format("{}: written with {}, so where it stands in the data is not known",
-                               **newest, other)),
+                               checkpoint, other)),
         ExitStatus::refused_config, place_.rank != 0});
   }
   cursor_ = found;
-  output_.event({"restarted", system_clock().wall(), cursor_.step, {}, **newest});
+  if (!loaded->moments) {
+    cursor_.skipped = cursor_.step;  // the next update is the first of the moments
+    output_.warn({checkpoint + " has weights alone: the moments of the optimizer begin anew"});
+  }
+  output_.event({"restarted", system_clock().wall(), cursor_.step, {}, checkpoint});
   return {};
 }
 
