@@ -86,6 +86,24 @@ TEST_F(Train, ADifferentRankIsRefusedByName) {
   EXPECT_NE(refused.output.find("--lr: rank 2 has 0.0001 where ranks 0-1 have 0.005"),
             std::string::npos)
       << refused.output;
+  // Weights of another revision under the same name.
+  ASSERT_EQ(run(usual("first") + "--steps 1").status, 0);
+  for (const char* name : {"model", "other"}) {
+    std::filesystem::create_directory(path(name));
+    std::string weights = file_text(path("first/checkpoints/step-1/model.safetensors"));
+    if (name == std::string("other")) weights.back() = '!';
+    folder_.write(std::string(name) + "/config.json", kConfig);
+    folder_.write(std::string(name) + "/model.safetensors", weights);
+  }
+  const auto of = [](const char* model) {
+    return std::string("train --dtype f32 --accumulate 1 --out tuned --data ") +
+           shell_word(packed()) + " --model " + model;
+  };
+  const ShellRun weights = run_shell("cd " + shell_word(folder_.path()) + "\n" +
+                                     three_ranks({of("model"), of("other"), of("model")}) +
+                                     "wait $p0; a=$?; wait $p1; b=$?; wait $p2; echo $a $b $?\n");
+  EXPECT_NE(weights.output.find("78 78 78\n"), std::string::npos) << weights.output;
+  EXPECT_NE(weights.output.find("weights: rank 1 has "), std::string::npos) << weights.output;
 }
 
 TEST_F(Train, AResumedRunEndsBitByBitWhereItWouldHave) {

@@ -24,6 +24,7 @@
 #include "train/run/sample.h"
 #include "train/run/train_loop.h"
 #include "train/run/vote.h"
+#include "train/run/weights_digest.h"
 
 namespace muster::train {
 namespace {
@@ -124,6 +125,7 @@ class RankRun {
   RunOutput output_;
   Qwen3Config config_;
   std::string config_json_;
+  std::string weights_ = "from scratch";  // their digest
   std::unique_ptr<BlockSource> data_;
   std::unique_ptr<const Tokenizer> tokenizer_;  // where a sample is asked for
   std::vector<std::int32_t> prompt_;            // of it
@@ -163,6 +165,11 @@ Answer<void> RankRun::open(const RunLayout& layout, std::int64_t attempt) {
   }
   config_ = *config;
   config_json_ = *json;
+  if (!options_.from_scratch) {
+    const auto weights = weights_digest(options_.model);
+    if (!weights) return refuse(weights.error(), status_of_reading(weights.error()));
+    weights_ = *weights;
+  }
   auto data = open_rank_data(options_.data, options_.sequence, cut());
   if (!data) return refuse(data.error(), status_of_reading(data.error()));
   data_ = std::move(*data);
@@ -255,6 +262,7 @@ Answer<void> RankRun::vote() {
   own.same.emplace_back("tokenizer", file_digest(options_.model + "/tokenizer.json"));
   own.same.emplace_back("data",
                         data_->shared() ? fmt::format("{:016x}", own.data) : "a file of each rank");
+  own.same.emplace_back("weights", weights_);
   own.same.emplace_back("sample", fmt::format("{:08x}", crc32c(bytes_of_ids(prompt_))));
   own.same.emplace_back("block tokens", fmt::format("{}", data_->block_tokens()));
   const auto texts = world_->gather_texts(encode_vote(own), kVoteTag);
