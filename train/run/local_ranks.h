@@ -10,8 +10,10 @@
 namespace muster::train {
 
 struct LocalRanks {
-  int status = 0;  // of the rank that failed first, 128 + its signal where one ended it; 0: none
-  std::optional<std::string> first;  // "rank 3 ended first, with status 76"
+  // Of the rank that failed first, 128 + its signal where one ended it; 0: none. Where that one was
+  // out of step (76), of the next that failed for a reason of its own, if one did.
+  int status = 0;
+  std::optional<std::string> first;  // "rank 3 ended first, with status 74"
 };
 
 // Starts `count` copies of this process as ranks of one host: each runs `rank_main(rank)` and ends
