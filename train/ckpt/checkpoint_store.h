@@ -17,7 +17,7 @@ struct CheckpointOptions {
   std::string model_folder;  // whose config.json and tokenizer files are copied; may be empty
   std::string config_json;   // written where there is no model_folder
   bool exact = true;         // the sharded state too; without it a resume begins with weights
-  std::uint64_t keep = 0;    // newest to keep; 0: all
+  std::uint64_t keep = 0;    // newest to keep, up to the one just saved; 0: all
   std::uint64_t file_bytes = 5'000'000'000;  // of a weights file, about; whole units
 };
 

@@ -260,11 +260,13 @@ TEST(CheckpointStore, KeepsTheNewestAndWhatIsNotOurs) {
   EXPECT_EQ(names_in(options.folder),
             (std::set<std::string>{".saving-mine", "checkpoint-1", "latest", "step-2", "step-30",
                                    "step-40"}));
-  // Gone back before those: the one just saved stays, whatever its number.
-  save_step(2, plan, Dtype::f32, options, quick_disk(), 15, 3);
+  // Gone back before those: what lies ahead may be all that another run left.
+  for (const std::uint64_t step : {5u, 10u, 15u}) {
+    save_step(2, plan, Dtype::f32, options, quick_disk(), step, 3);
+  }
   EXPECT_EQ(names_in(options.folder),
-            (std::set<std::string>{".saving-mine", "checkpoint-1", "latest", "step-2", "step-15",
-                                   "step-40"}));
+            (std::set<std::string>{".saving-mine", "checkpoint-1", "latest", "step-2", "step-10",
+                                   "step-15", "step-30", "step-40"}));
   // The same step again: the older one may be a suspect, and stays beside.
   save_step(2, plan, Dtype::f32, options, quick_disk(), 40, 8);
   EXPECT_TRUE(names_in(options.folder).contains("step-40.before-1"));

@@ -28,7 +28,8 @@ Status prune(SaveDisk& disk, const std::string& folder, std::uint64_t keep, std:
   std::uint64_t whole = 1;  // the one just saved
   for (const std::uint64_t step : *steps) {
     const std::string path = folder + "/" + step_folder(step);
-    if (step == saved || !read_manifest(disk, path) || ++whole <= keep) continue;
+    // What lies ahead is of another attempt, or another run.
+    if (step >= saved || !read_manifest(disk, path) || ++whole <= keep) continue;
     // First another name: a removal that is killed leaves no checkpoint with holes.
     const std::string aside = fmt::format("{}/{}{}", folder, kRemoved, step);
     if (Status gone = disk.remove(aside); !gone) return gone;

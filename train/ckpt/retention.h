@@ -22,9 +22,9 @@ Result<checkpoint::CheckpointManifest> read_manifest(SaveDisk& disk, const std::
 // What killed saves and removals left, under the names that only those have.
 Status remove_leftovers(SaveDisk& disk, const std::string& folder);
 
-// `latest` names the step that was just saved, and what is older than the newest `keep` goes. Only
-// whole checkpoints of ours count and go; the one just saved never does. A failure is a warning:
-// the checkpoint is there.
+// `latest` names the step that was just saved, and of it and the steps below it what is older than
+// the newest `keep` goes. Only whole checkpoints of ours count and go; the one just saved never
+// does. A failure is a warning: the checkpoint is there.
 void after_commit(SaveDisk& disk, const CheckpointOptions& options, std::uint64_t step,
                   std::vector<std::string>& warnings);
 
