@@ -273,6 +273,43 @@ TEST(CheckpointStore, KeepsTheNewestAndWhatIsNotOurs) {
   expect_newest(2, plan, Dtype::f32, options, quick_disk(), 40, 8);
 }
 
+// The last good one is not given up for one that cannot be loaded.
+TEST(CheckpointStore, DamagedOnesDoNotCountAsKept) {
+  const struct {
+    const char* name;
+    const char* command;  // in the folder of the newest
+    bool looked;          // newest() has read them all
+  } rows[] = {
+      {"flipped, and found", "printf X | dd of=$(ls model-*1-of*) bs=1 seek=4000 conv=notrunc",
+       true},
+      {"cut, and nobody looked", "truncate -s 5000 state/rank-00001*", false},
+      {"a file gone", "rm config.json", false},
+      {"no manifest", "rm muster-checkpoint.json", false},
+  };
+  const UnitPlan plan(small_config());
+  for (const auto& row : rows) {
+    const TemporaryFolder place;
+    CheckpointOptions options = options_in(place.path());
+    for (const std::uint64_t step : {10u, 20u, 30u}) {
+      save_step(2, plan, Dtype::f32, options, quick_disk(), step, step);
+    }
+    const auto run =
+        testing_support::run_shell("cd " + options.folder + "/step-30 && " + row.command);
+    ASSERT_EQ(run.status, 0) << run.output;
+    options.keep = 2;
+    with_ranks(2, plan, Dtype::f32, options, quick_disk(), [&](RankWork& work) {
+      if (row.looked) {
+        EXPECT_TRUE(work.store.newest());
+      }
+      EXPECT_TRUE(work.store.save(work.state, cursor_of(40)));
+      EXPECT_TRUE(work.store.finish());
+    });
+    EXPECT_EQ(names_in(options.folder),
+              (std::set<std::string>{"latest", "step-20", "step-30", "step-40"}))
+        << row.name;
+  }
+}
+
 TEST(CheckpointStore, NoRoomIsToldBeforeAnythingIsWritten) {
   const UnitPlan plan(small_config());
   const TemporaryFolder place;

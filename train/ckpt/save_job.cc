@@ -259,7 +259,7 @@ Status Writer::commit(std::vector<ManifestFile> files, std::vector<std::string>&
   }
   if (Status kept = disk_.sync_folder(folder_); !kept) return kept;
   if (Status moved = move_to_its_name(); !moved) return moved;
-  after_commit(disk_, job_.options, job_.cursor.step, warnings);
+  after_commit(disk_, job_.options, job_.cursor.step, job_.unsound, warnings);
   return {};
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,6 +31,7 @@ struct SaveJob {
   CheckpointOptions options;
   RunCursor cursor;
   Snapshot snapshot;
+  std::set<std::uint64_t> unsound;  // steps of checkpoints that are damaged; of rank 0
 };
 
 // Bytes that a checkpoint will take, of all ranks.
