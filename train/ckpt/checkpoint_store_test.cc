@@ -123,6 +123,27 @@ TEST(CheckpointStore, FilesAreWhatTransformersExpects) {
   }
 }
 
+TEST(CheckpointStore, TheFolderOfTheModelIsReadOnceAtTheStart) {
+  const UnitPlan plan(small_config());
+  const TemporaryFolder place, model;
+  CheckpointOptions options = options_in(place.path());
+  options.model_folder = model.path();
+  model.write("tokenizer.json", "{}");
+  model.write("config.json", R"({"model_type":"qwen3","of":"the model"})");
+  std::atomic<int> opened{0};
+  with_ranks(2, plan, Dtype::f32, options, quick_disk(), [&](RankWork& work) {
+    if (opened++ == 0) {
+      std::filesystem::remove(model.path() + "/tokenizer.json");
+      model.write("config.json", "{}");
+    }
+    EXPECT_TRUE(work.store.save(work.state, cursor_of(4)));
+    EXPECT_TRUE(work.store.finish());
+  });
+  const std::string folder = options.folder + "/step-4";
+  EXPECT_EQ(file_text(folder + "/tokenizer.json"), "{}");
+  EXPECT_EQ(file_text(folder + "/config.json"), R"({"model_type":"qwen3","of":"the model"})");
+}
+
 TEST(CheckpointStore, WeightsAloneGoOnAtTheirStepWithMomentsOfZero) {
   const UnitPlan plan(small_config());
   const TemporaryFolder place;

@@ -116,7 +116,6 @@ class Writer {
   Status exact();
   Result<std::vector<ManifestFile>> gather_files();
   Status commit(std::vector<ManifestFile> files, std::vector<std::string>& warnings);
-  Status copy_model_files(std::vector<ManifestFile>& files);
   Status move_to_its_name();
 
   SaveDisk& disk_;
@@ -211,33 +210,17 @@ Result<std::vector<ManifestFile>> Writer::gather_files() {
   return out;
 }
 
-Status Writer::copy_model_files(std::vector<ManifestFile>& files) {
-  const std::string& from = job_.options.model_folder;
-  bool configured = false;
-  for (const std::string_view name : kCopied) {
-    const std::string path = from + "/" + std::string(name);
-    if (from.empty() || !disk_.has(path)) continue;
-    const auto bytes = read_small(disk_, path, limits::kTokenizerBytes);
-    if (!bytes) return bytes.error();
-    auto written = write_small(disk_, folder_, std::string(name), *bytes);
-    if (!written) return written.error();
-    files.push_back(std::move(*written));
-    configured = configured || name == "config.json";
-  }
-  if (configured || job_.options.config_json.empty()) return {};
-  auto written = write_small(disk_, folder_, "config.json", job_.options.config_json);
-  if (!written) return written.error();
-  files.push_back(std::move(*written));
-  return {};
-}
-
 Status Writer::commit(std::vector<ManifestFile> files, std::vector<std::string>& warnings) {
   if (const std::string index = weights_index(snapshot_.plan, layout_); !index.empty()) {
     auto written = write_small(disk_, folder_, "model.safetensors.index.json", index);
     if (!written) return written.error();
     files.push_back(std::move(*written));
   }
-  if (Status copied = copy_model_files(files); !copied) return copied;
+  for (const ModelFile& file : job_.model_files) {
+    auto written = write_small(disk_, folder_, file.name, file.bytes);
+    if (!written) return written.error();
+    files.push_back(std::move(*written));
+  }
   std::sort(files.begin(), files.end(),
             [](const ManifestFile& a, const ManifestFile& b) { return a.name < b.name; });
   CheckpointManifest manifest;
@@ -316,6 +299,23 @@ std::uint64_t checkpoint_bytes(const UnitPlan& plan, Dtype dtype, std::uint64_t 
   for (const WeightsFile& file : weights_files(plan, options.file_bytes)) weights += file.bytes;
   if (options.exact) exact = state_file(plan, dtype, 0, shards).bytes * shards;
   return weights + exact + (weights + exact) / 100 + std::min(kBeside, weights + exact);
+}
+
+Result<std::vector<ModelFile>> read_model_files(SaveDisk& disk, const CheckpointOptions& options) {
+  std::vector<ModelFile> out;
+  bool configured = false;
+  for (const std::string_view name : kCopied) {
+    const std::string path = options.model_folder + "/" + std::string(name);
+    if (options.model_folder.empty() || !disk.has(path)) continue;
+    auto bytes = read_small(disk, path, limits::kTokenizerBytes);
+    if (!bytes) return bytes.error();
+    out.push_back({std::string(name), std::move(*bytes)});
+    configured = configured || name == "config.json";
+  }
+  if (!configured && !options.config_json.empty()) {
+    out.push_back({"config.json", options.config_json});
+  }
+  return out;
 }
 
 std::string step_folder(std::uint64_t step) {

@@ -27,11 +27,20 @@ struct Snapshot {
   void to_bf16_slice(std::size_t unit, std::byte* out) const;
 };
 
+// What a checkpoint has beside weights and state: configuration, tokenizer.
+struct ModelFile {
+  std::string name, bytes;
+};
+// As the options say: from the folder of the model, and the configuration where it has none.
+Result<std::vector<ModelFile>> read_model_files(SaveDisk& disk, const CheckpointOptions& options);
+
 struct SaveJob {
   CheckpointOptions options;
   RunCursor cursor;
   Snapshot snapshot;
-  std::set<std::uint64_t> unsound;  // steps of checkpoints that are damaged; of rank 0
+  // Of rank 0:
+  std::vector<ModelFile> model_files;
+  std::set<std::uint64_t> unsound;  // steps of checkpoints that are damaged
 };
 
 // Bytes that a checkpoint will take, of all ranks.
