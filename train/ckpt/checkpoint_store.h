@@ -45,6 +45,7 @@ class CheckpointStore {
   virtual Status save(const ShardedState& state, const RunCursor& cursor) = 0;
   // Until the last save is complete, or why it is not. The run goes on training meanwhile, so a
   // failed save is told here and by the next save, and the older checkpoints are left as they are.
+  // What failed may stand all the same, whole, where the failure came after its last rename.
   virtual Status finish() = 0;
   virtual bool saving() const = 0;
 

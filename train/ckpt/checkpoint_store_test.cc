@@ -347,6 +347,66 @@ TEST(CheckpointStore, NoRoomIsToldBeforeAnythingIsWritten) {
   EXPECT_EQ(names_in(options.folder), (std::set<std::string>{"latest", "step-1"}));
 }
 
+// A save of a step that is there: at no call of the disk may the name be without a whole
+// checkpoint, as a process that is killed there would leave it.
+TEST(CheckpointStore, AStepSavedAgainHasAWholeOneAtEachCall) {
+  const UnitPlan plan(small_config());
+  for (const bool exchanges : {true, false}) {
+    const TemporaryFolder place;
+    const CheckpointOptions options = options_in(place.path());
+    save_step(1, plan, Dtype::f32, options, quick_disk(), 6, 1);
+    FaultySaveDisk disk(quick_disk());
+    disk.exchanges = exchanges;
+    int gaps = 0, copy = 0;
+    disk.before_call = [&] {
+      if (std::filesystem::exists(options.folder + "/step-6")) return;
+      ++gaps;
+      // What the next attempt makes of it.
+      CheckpointOptions next = options;
+      next.folder = fmt::format("{}/next-{}", place.path(), ++copy);
+      std::filesystem::copy(options.folder, next.folder, std::filesystem::copy_options::recursive);
+      expect_newest(1, plan, Dtype::f32, next, quick_disk(), 6, 2);
+    };
+    save_step(1, plan, Dtype::f32, options, disk, 6, 2);
+    disk.before_call = nullptr;
+    EXPECT_EQ(gaps > 0, !exchanges);
+    expect_newest(1, plan, Dtype::f32, options, quick_disk(), 6, 2);
+    EXPECT_EQ(names_in(options.folder),
+              (std::set<std::string>{"latest", "step-6", "step-6.before-1"}));
+    std::filesystem::remove_all(options.folder + "/step-6");
+    std::filesystem::rename(options.folder + "/step-6.before-1", options.folder + "/step-6");
+    expect_newest(1, plan, Dtype::f32, options, quick_disk(), 6, 1);
+  }
+}
+
+// One call of saving a step again fails: the name has the older or the newer, whole.
+TEST(CheckpointStore, AStepSavedAgainFailsAtEachCall) {
+  Qwen3Config config = small_config();
+  config.layers = 1;
+  const UnitPlan plan(config);
+  for (const bool exchanges : {true, false}) {
+    bool through = false;
+    for (std::uint64_t call = 0; !through; ++call) {
+      SCOPED_TRACE(fmt::format("call {}, exchanges {}", call, exchanges));
+      ASSERT_LT(call, 400u);
+      const TemporaryFolder place;
+      const CheckpointOptions options = options_in(place.path());
+      save_step(1, plan, Dtype::f32, options, quick_disk(), 6, 1);
+      FaultySaveDisk disk(quick_disk());
+      disk.exchanges = exchanges;
+      with_ranks(1, plan, Dtype::f32, options, disk, [&](RankWork& work) {
+        disk.failing_call = disk.calls() + call;
+        fill(work.state, 2);
+        Status saved = work.store.save(work.state, cursor_of(6));
+        if (saved) saved = work.store.finish();
+        through = saved && disk.calls() <= *disk.failing_call;
+      });
+      const bool newer = names_in(options.folder).contains("step-6.before-1");
+      expect_newest(1, plan, Dtype::f32, options, quick_disk(), 6, newer ? 2 : 1);
+    }
+  }
+}
+
 // One call of a save fails: every rank is told, what was complete stays so, and nothing is left of
 // what was not. Whether the save came to its end before that call.
 bool call_fails(int world, std::uint64_t call) {

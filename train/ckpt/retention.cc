@@ -50,6 +50,14 @@ Status prune(SaveDisk& disk, const std::string& folder, std::uint64_t keep, std:
   return {};
 }
 
+// A save was killed between the two renames: the older one is aside, and nothing has the name.
+bool lost_its_name(const std::vector<std::string>& names, std::uint64_t step) {
+  const auto has = [&](const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  return !has(step_folder(step)) && has(before_folder(step_folder(step), 1));
+}
+
 }  // namespace
 
 Result<std::vector<std::uint64_t>> saved_steps(SaveDisk& disk, const std::string& folder) {
@@ -77,7 +85,13 @@ Status remove_leftovers(SaveDisk& disk, const std::string& folder) {
   const auto names = disk.list(folder);
   if (!names) return names.error().code == Errc::not_found ? Status() : names.error();
   for (const std::string& name : *names) {
-    if (!step_behind(name, kSaving) && !step_behind(name, kRemoved)) continue;
+    const auto saving = step_behind(name, kSaving);
+    if (!saving && !step_behind(name, kRemoved)) continue;
+    if (saving && lost_its_name(*names, *saving) && read_manifest(disk, folder + "/" + name)) {
+      const std::string place = folder + "/" + step_folder(*saving);
+      if (Status moved = disk.rename(folder + "/" + name, place); !moved) return moved;
+      continue;
+    }
     if (Status gone = disk.remove(folder + "/" + name); !gone) return gone;
   }
   return {};

@@ -20,7 +20,8 @@ Result<std::vector<std::uint64_t>> saved_steps(SaveDisk& disk, const std::string
 // The manifest of a checkpoint. Errc::not_found where it has none: a foreign folder, or not whole.
 Result<checkpoint::CheckpointManifest> read_manifest(SaveDisk& disk, const std::string& checkpoint);
 
-// What killed saves and removals left, under the names that only those have.
+// What killed saves and removals left, under the names that only those have. A save that was killed
+// while it took the name of an older one, and had its manifest, is given the name.
 Status remove_leftovers(SaveDisk& disk, const std::string& folder);
 
 // `latest` names the step that was just saved, and of it and the steps below it what is older than

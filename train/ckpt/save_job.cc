@@ -117,6 +117,7 @@ class Writer {
   Result<std::vector<ManifestFile>> gather_files();
   Status commit(std::vector<ManifestFile> files, std::vector<std::string>& warnings);
   Status move_to_its_name();
+  Status take_the_name(const std::string& name);
 
   SaveDisk& disk_;
   Communicator& comm_;
@@ -247,16 +248,30 @@ Status Writer::commit(std::vector<ManifestFile> files, std::vector<std::string>&
 }
 
 // A checkpoint of this step from an attempt before, which may be a suspect, is moved aside and
-// stays.
+// stays. It keeps its name until this one takes it: who is killed here leaves one or the other.
 Status Writer::move_to_its_name() {
   const std::string name = job_.options.folder + "/" + step_folder(job_.cursor.step);
-  for (int i = 1; disk_.has(name) && i < 1000; ++i) {
-    const std::string aside = fmt::format("{}.before-{}", name, i);
-    if (disk_.has(aside)) continue;
-    if (Status moved = disk_.rename(name, aside); !moved) return moved;
-  }
-  if (Status moved = disk_.rename(folder_, name); !moved) return moved;
+  Status moved = disk_.has(name) ? take_the_name(name) : disk_.rename(folder_, name);
+  if (!moved) return moved;
   return disk_.sync_folder(job_.options.folder);
+}
+
+Status Writer::take_the_name(const std::string& name) {
+  std::string aside;
+  for (int i = 1; aside.empty() || disk_.has(aside); ++i) aside = before_folder(name, i);
+  if (Status moved = disk_.rename(folder_, aside); !moved) return moved;
+  Status taken = disk_.exchange(aside, name);
+  if (taken) return taken;
+  if (Status back = disk_.rename(aside, folder_); !back) {
+    (void)disk_.remove(aside);  // it is no older one
+    return back;
+  }
+  if (taken.error().code != Errc::unsupported) return taken;
+  // In two steps, which open() completes when this is killed between them.
+  if (Status moved = disk_.rename(name, aside); !moved) return moved;
+  taken = disk_.rename(folder_, name);
+  if (!taken) (void)disk_.rename(aside, name);
+  return taken;
 }
 
 }  // namespace
@@ -320,6 +335,9 @@ Result<std::vector<ModelFile>> read_model_files(SaveDisk& disk, const Checkpoint
 
 std::string step_folder(std::uint64_t step) {
   return fmt::format("step-{}", step);
+}
+std::string before_folder(const std::string& folder, int number) {
+  return fmt::format("{}.before-{}", folder, number);
 }
 std::string saving_folder(std::uint64_t step) {
   return fmt::format(".saving-step-{}", step);
