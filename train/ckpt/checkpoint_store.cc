@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -55,6 +56,12 @@ class Store final : public CheckpointStore {
     Status ready;
     if (first()) ready = disk_.make_folder(options_.folder);
     if (first() && ready) ready = remove_leftovers(disk_, options_.folder);
+    if (first() && ready) {
+      // Now: they may be changed, or gone, by the time of a save.
+      auto files = read_model_files(disk_, options_);
+      if (files) model_files_ = std::move(*files);
+      if (!files) ready = files.error();
+    }
     return agree(*comm_, ready);
   }
 
@@ -65,7 +72,8 @@ class Store final : public CheckpointStore {
     join();
     if (Status room = agree(*comm_, first() ? check_room(state) : Status()); !room) return room;
     const Status before = std::exchange(last_, {});
-    SaveJob job{options_, cursor, Snapshot(state, options_.exact)};
+    unsound_.erase(cursor.step);  // it is moved aside
+    SaveJob job{options_, cursor, Snapshot(state, options_.exact), model_files_, unsound_};
     saving_ = true;
     thread_ = std::jthread([this, work = std::move(job)] {
       last_ = within_step(work.cursor.step, write_checkpoint(disk_, *comm_, work, warnings_));
@@ -103,10 +111,12 @@ class Store final : public CheckpointStore {
   CheckpointOptions options_;
   std::unique_ptr<Communicator> comm_;
   SaveDisk& disk_;
+  std::vector<ModelFile> model_files_;  // of rank 0
   std::jthread thread_;
   std::atomic<bool> saving_{false};
   Status last_;                        // of the last save; the thread's until join()
   std::vector<std::string> warnings_;  // likewise
+  std::set<std::uint64_t> unsound_;    // steps that newest() passed over; of rank 0
   std::string verified_;               // the checkpoint whose bytes newest() has read
 };
 
@@ -193,6 +203,7 @@ Result<std::optional<std::string>> Store::newest() {
     }
     // A rank that is gone is no fault of the checkpoint.
     if (comm_->failure()) return sound.error();
+    if (first()) unsound_.insert((*steps)[i]);
     warnings_.push_back(fmt::format("{} is passed over: {}", path, sound.error().context));
   }
 }

@@ -14,10 +14,10 @@ namespace muster::train {
 
 struct CheckpointOptions {
   std::string folder;        // of all checkpoints of a run: FOLDER/step-500
-  std::string model_folder;  // whose config.json and tokenizer files are copied; may be empty
+  std::string model_folder;  // whose config.json and tokenizer files go along; may be empty
   std::string config_json;   // written where there is no model_folder
   bool exact = true;         // the sharded state too; without it a resume begins with weights
-  std::uint64_t keep = 0;    // newest to keep; 0: all
+  std::uint64_t keep = 0;    // newest to keep, up to the one just saved; 0: all
   std::uint64_t file_bytes = 5'000'000'000;  // of a weights file, about; whole units
 };
 
@@ -33,7 +33,8 @@ class CheckpointStore {
  public:
   // `comm` is its own (Communicator::split): its calls come from a thread of the store. It joins
   // the ranks that hold one whole copy of the state, rank r its shard r; where replicas hold
-  // others, each has a store and the first alone saves. Removes what killed saves left.
+  // others, each has a store and the first alone saves. Removes what killed saves left; reads what
+  // goes along from the folder of the model, which no save needs then.
   static Result<std::unique_ptr<CheckpointStore>> open(CheckpointOptions options,
                                                        std::unique_ptr<Communicator> comm);
   virtual ~CheckpointStore() = default;
@@ -44,6 +45,7 @@ class CheckpointStore {
   virtual Status save(const ShardedState& state, const RunCursor& cursor) = 0;
   // Until the last save is complete, or why it is not. The run goes on training meanwhile, so a
   // failed save is told here and by the next save, and the older checkpoints are left as they are.
+  // What failed may stand all the same, whole, where the failure came after its last rename.
   virtual Status finish() = 0;
   virtual bool saving() const = 0;
 

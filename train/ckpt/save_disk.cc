@@ -1,5 +1,7 @@
 #include "train/ckpt/save_disk.h"
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
@@ -71,6 +73,14 @@ class RealSaveDisk final : public SaveDisk {
   }
   Status rename(const std::string& from, const std::string& to) override {
     return rename_to_new(from, to);
+  }
+  Status exchange(const std::string& one, const std::string& other) override {
+    if (::renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE) == 0) {
+      return {};
+    }
+    const std::string doing = "exchanging " + one + " and " + other;
+    if (errno == EINVAL || errno == ENOSYS) return make_error(Errc::unsupported, doing);
+    return errno_error(doing, errno);
   }
   Status remove(const std::string& path) override {
     std::error_code error;

@@ -116,8 +116,8 @@ class Writer {
   Status exact();
   Result<std::vector<ManifestFile>> gather_files();
   Status commit(std::vector<ManifestFile> files, std::vector<std::string>& warnings);
-  Status copy_model_files(std::vector<ManifestFile>& files);
   Status move_to_its_name();
+  Status take_the_name(const std::string& name);
 
   SaveDisk& disk_;
   Communicator& comm_;
@@ -211,33 +211,17 @@ Result<std::vector<ManifestFile>> Writer::gather_files() {
   return out;
 }
 
-Status Writer::copy_model_files(std::vector<ManifestFile>& files) {
-  const std::string& from = job_.options.model_folder;
-  bool configured = false;
-  for (const std::string_view name : kCopied) {
-    const std::string path = from + "/" + std::string(name);
-    if (from.empty() || !disk_.has(path)) continue;
-    const auto bytes = read_small(disk_, path, limits::kTokenizerBytes);
-    if (!bytes) return bytes.error();
-    auto written = write_small(disk_, folder_, std::string(name), *bytes);
-    if (!written) return written.error();
-    files.push_back(std::move(*written));
-    configured = configured || name == "config.json";
-  }
-  if (configured || job_.options.config_json.empty()) return {};
-  auto written = write_small(disk_, folder_, "config.json", job_.options.config_json);
-  if (!written) return written.error();
-  files.push_back(std::move(*written));
-  return {};
-}
-
 Status Writer::commit(std::vector<ManifestFile> files, std::vector<std::string>& warnings) {
   if (const std::string index = weights_index(snapshot_.plan, layout_); !index.empty()) {
     auto written = write_small(disk_, folder_, "model.safetensors.index.json", index);
     if (!written) return written.error();
     files.push_back(std::move(*written));
   }
-  if (Status copied = copy_model_files(files); !copied) return copied;
+  for (const ModelFile& file : job_.model_files) {
+    auto written = write_small(disk_, folder_, file.name, file.bytes);
+    if (!written) return written.error();
+    files.push_back(std::move(*written));
+  }
   std::sort(files.begin(), files.end(),
             [](const ManifestFile& a, const ManifestFile& b) { return a.name < b.name; });
   CheckpointManifest manifest;
@@ -259,21 +243,35 @@ Status Writer::commit(std::vector<ManifestFile> files, std::vector<std::string>&
   }
   if (Status kept = disk_.sync_folder(folder_); !kept) return kept;
   if (Status moved = move_to_its_name(); !moved) return moved;
-  after_commit(disk_, job_.options, job_.cursor.step, warnings);
+  after_commit(disk_, job_.options, job_.cursor.step, job_.unsound, warnings);
   return {};
 }
 
 // A checkpoint of this step from an attempt before, which may be a suspect, is moved aside and
-// stays.
+// stays. It keeps its name until this one takes it: who is killed here leaves one or the other.
 Status Writer::move_to_its_name() {
   const std::string name = job_.options.folder + "/" + step_folder(job_.cursor.step);
-  for (int i = 1; disk_.has(name) && i < 1000; ++i) {
-    const std::string aside = fmt::format("{}.before-{}", name, i);
-    if (disk_.has(aside)) continue;
-    if (Status moved = disk_.rename(name, aside); !moved) return moved;
-  }
-  if (Status moved = disk_.rename(folder_, name); !moved) return moved;
+  Status moved = disk_.has(name) ? take_the_name(name) : disk_.rename(folder_, name);
+  if (!moved) return moved;
   return disk_.sync_folder(job_.options.folder);
+}
+
+Status Writer::take_the_name(const std::string& name) {
+  std::string aside;
+  for (int i = 1; aside.empty() || disk_.has(aside); ++i) aside = before_folder(name, i);
+  if (Status moved = disk_.rename(folder_, aside); !moved) return moved;
+  Status taken = disk_.exchange(aside, name);
+  if (taken) return taken;
+  if (Status back = disk_.rename(aside, folder_); !back) {
+    (void)disk_.remove(aside);  // it is no older one
+    return back;
+  }
+  if (taken.error().code != Errc::unsupported) return taken;
+  // In two steps, which open() completes when this is killed between them.
+  if (Status moved = disk_.rename(name, aside); !moved) return moved;
+  taken = disk_.rename(folder_, name);
+  if (!taken) (void)disk_.rename(aside, name);
+  return taken;
 }
 
 }  // namespace
@@ -318,8 +316,28 @@ std::uint64_t checkpoint_bytes(const UnitPlan& plan, Dtype dtype, std::uint64_t 
   return weights + exact + (weights + exact) / 100 + std::min(kBeside, weights + exact);
 }
 
+Result<std::vector<ModelFile>> read_model_files(SaveDisk& disk, const CheckpointOptions& options) {
+  std::vector<ModelFile> out;
+  bool configured = false;
+  for (const std::string_view name : kCopied) {
+    const std::string path = options.model_folder + "/" + std::string(name);
+    if (options.model_folder.empty() || !disk.has(path)) continue;
+    auto bytes = read_small(disk, path, limits::kTokenizerBytes);
+    if (!bytes) return bytes.error();
+    out.push_back({std::string(name), std::move(*bytes)});
+    configured = configured || name == "config.json";
+  }
+  if (!configured && !options.config_json.empty()) {
+    out.push_back({"config.json", options.config_json});
+  }
+  return out;
+}
+
 std::string step_folder(std::uint64_t step) {
   return fmt::format("step-{}", step);
+}
+std::string before_folder(const std::string& folder, int number) {
+  return fmt::format("{}.before-{}", folder, number);
 }
 std::string saving_folder(std::uint64_t step) {
   return fmt::format(".saving-step-{}", step);
