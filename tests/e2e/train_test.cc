@@ -257,6 +257,17 @@ TEST_F(Train, ASignalSavesAndLeaves) {
   }
 }
 
+// Asked while it still loads, it makes no step first: one may take longer than a scheduler waits.
+// The signal is pending when the program starts.
+TEST_F(Train, ASignalBeforeTheFirstStep) {
+  const ShellRun left = run_shell(
+      "cd " + shell_word(folder_.path()) + " && exec env --block-signal=TERM sh -c " +
+      shell_word("kill -TERM $$; exec " + kMuster + " " + usual("out") + "--epochs 100000"));
+  EXPECT_EQ(left.status, 75) << left.output;
+  EXPECT_TRUE(steps_of(left.output).empty()) << left.output;
+  EXPECT_NE(left.output.find("left before the first step"), std::string::npos) << left.output;
+}
+
 TEST_F(Train, AFullDiskEndsTheRunWithItsStatus) {
   // A disk of its own, with room for two flight records (1 MB each) and not for a checkpoint.
   const std::string with_disk = "unshare -rm sh -c ";

@@ -199,7 +199,10 @@ Status TrainLoop::finish_saves() {
 Result<ExitStatus> TrainLoop::run(RunCursor& cursor) {
   Phases phases(*this);
   std::uint64_t skips = 0;
-  bool stop = false;
+  // Asked to leave while it still loaded: all is saved as it stands.
+  const auto asked = parts_.world->max(stop_requested() ? 1 : 0, kSaveTag);
+  if (!asked) return asked.error();
+  bool stop = *asked != 0;
   while (cursor.step < plan_.saves.target_step && !stop && skips < plan_.most_skips) {
     const MonoTime begin = system_clock().mono();
     const auto result = step(cursor, phases);

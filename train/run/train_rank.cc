@@ -489,6 +489,10 @@ Answer<ExitStatus> RankRun::run(const RunLayout& layout, std::int64_t attempt) {
     if (!done) return tl::make_unexpected(done.error());
   }
   const auto ended = train();
+  if (ended && *ended == ExitStatus::saved) {
+    output_.say(cursor_.step == 0 ? "left before the first step: start again with --resume"
+                                  : "saved and left: start again with --resume");
+  }
   if (!ended || *ended != ExitStatus::ok) return ended;
   output_.event({"finished", system_clock().wall(), cursor_.step, {}, ""});
   show_sample();
@@ -502,7 +506,6 @@ ExitStatus run_rank(const TrainOptions& options, const LaunchPlace& place, const
   RankRun rank(options, place);
   const auto ended = rank.run(RunLayout(run), attempt);
   if (ended) {
-    if (*ended == ExitStatus::saved) rank.output().say("saved and left: start again with --resume");
     if (*ended == ExitStatus::do_not_restart && place.rank == 0) {
       rank.output().complain("the gradient was not finite in several steps in a row");
     }
