@@ -143,6 +143,7 @@ TEST_F(Train, AResumedRunEndsBitByBitWhereItWouldHave) {
   EXPECT_EQ(steps_of(resumed.output).size(), 3U) << resumed.output;
   EXPECT_TRUE(files_of(last) == whole);
   EXPECT_TRUE(file_text(path("out/metrics.jsonl")).starts_with(torn + "\n{")) << resumed.output;
+  EXPECT_EQ(resumed.output.find("another schedule"), std::string::npos) << resumed.output;
   // A sign of life says where the run stands before a step is made.
   std::filesystem::remove_all(path("out/attempts"));
   ASSERT_EQ(run(words + " --resume").status, 0);
@@ -206,6 +207,10 @@ TEST_F(Train, FilesOfRanksAreKnownAgain) {
   const ShellRun same = run(words + "--steps 2");
   EXPECT_EQ(same.status, 0) << same.output;
   EXPECT_EQ(steps_of(same.output).size(), 1U) << same.output;
+  EXPECT_NE(same.output.find("WARN another schedule than before: the run was to end after step 1, "
+                             "now after 2"),
+            std::string::npos)
+      << same.output;
   std::string bytes = file_text(path("cache/rank01.i32"));
   bytes[0] = '\x09';
   folder_.write("cache/rank01.i32", bytes);

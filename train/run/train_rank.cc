@@ -20,6 +20,7 @@
 #include "train/math/cpu_math.h"
 #include "train/model/weight_init.h"
 #include "train/run/code_id.h"
+#include "train/run/past_schedule.h"
 #include "train/run/rank_data.h"
 #include "train/run/sample.h"
 #include "train/run/train_loop.h"
@@ -407,6 +408,12 @@ Answer<void> RankRun::go_on_with(const std::string& checkpoint) {
   if (!loaded->moments) {
     cursor_.skipped = cursor_.step;  // the next update is the first of the moments
     output_.warn({checkpoint + " has weights alone: the moments of the optimizer begin anew"});
+  }
+  if (place_.rank == 0 && cursor_.step > 0) {
+    const std::string past = metrics_tail(options_.out + "/metrics.jsonl");
+    const auto change =
+        schedule_change(past, cursor_.step, target_, plan().rate.rate(cursor_.step - 1));
+    if (change) output_.warn({"another schedule than before: " + *change});
   }
   output_.event({"restarted", system_clock().wall(), cursor_.step, {}, checkpoint});
   return {};
