@@ -19,10 +19,13 @@
 namespace muster::train {
 namespace {
 
+constexpr int kPassedOn[] = {SIGTERM, SIGINT, SIGUSR1};
+
 sigset_t watched_signals() {
   sigset_t set;
   sigemptyset(&set);
-  for (const int number : {SIGCHLD, SIGTERM, SIGINT, SIGUSR1}) sigaddset(&set, number);
+  sigaddset(&set, SIGCHLD);
+  for (const int number : kPassedOn) sigaddset(&set, number);
   return set;
 }
 
@@ -30,7 +33,10 @@ sigset_t watched_signals() {
                           const sigset_t& mask) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != parent) std::_Exit(1);  // it has gone already
-  ::pthread_sigmask(SIG_SETMASK, &mask, nullptr);
+  // What it is asked before it looks waits for it; with these open it would end.
+  sigset_t waiting = mask;
+  for (const int number : kPassedOn) sigaddset(&waiting, number);
+  ::pthread_sigmask(SIG_SETMASK, &waiting, nullptr);
   std::exit(rank_main(rank));
 }
 

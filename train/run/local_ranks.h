@@ -17,8 +17,10 @@ struct LocalRanks {
 };
 
 // Starts `count` copies of this process as ranks of one host: each runs `rank_main(rank)` and ends
-// with what it returns. SIGTERM, SIGINT and SIGUSR1 go on to all of them. Ranks that are left when
-// one failed get `grace` to say why, then SIGKILL. Where this process is killed, they get SIGTERM.
+// with what it returns. SIGTERM, SIGINT and SIGUSR1 go on to all of them, and are blocked
+// in them until they watch (stop_request.h): one that comes early is not lost, and ends none. Ranks
+// that are left when one failed get `grace` to say why, then SIGKILL. Where this process is killed,
+// they get SIGTERM.
 //
 // Only before there are threads, and once. Errc::exhausted: no process could be made; those that
 // were are ended.

@@ -73,8 +73,9 @@ TEST(LocalRanks, SignalsGoOnToAll) {
   const auto ended = run_local_ranks(
       2,
       [](int rank) {
-        watch_stop_signals();
         if (rank == 0) ::kill(::getppid(), SIGTERM);
+        ::usleep(20'000);  // it comes before anybody looks
+        watch_stop_signals();
         return wait_for_signal(rank) >= 10 ? 75 : 0;
       },
       kLong);
