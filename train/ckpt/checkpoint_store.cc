@@ -70,10 +70,13 @@ class Store final : public CheckpointStore {
                      state.shard == static_cast<std::uint64_t>(comm_->rank()),
                  "rank r of the store holds shard r");
     join();
-    if (Status room = agree(*comm_, first() ? check_room(state) : Status()); !room) return room;
+    Status ready = first() ? check_room(state) : Status();
+    std::optional<Snapshot> snapshot;
+    if (ready) ready = copy_into(snapshot, state);
+    if (Status all = agree(*comm_, ready); !all) return all;
     const Status before = std::exchange(last_, {});
     unsound_.erase(cursor.step);  // it is moved aside
-    SaveJob job{options_, cursor, Snapshot(state, options_.exact), model_files_, unsound_};
+    SaveJob job{options_, cursor, std::move(*snapshot), model_files_, unsound_};
     saving_ = true;
     thread_ = std::jthread([this, work = std::move(job)] {
       last_ = within_step(work.cursor.step, write_checkpoint(disk_, *comm_, work, warnings_));
@@ -101,6 +104,12 @@ class Store final : public CheckpointStore {
   static Status within_step(std::uint64_t step, Status status) {
     if (status) return status;
     return within(fmt::format("saving step {}", step), status.error());
+  }
+  Status copy_into(std::optional<Snapshot>& snapshot, const ShardedState& state) const {
+    auto taken = Snapshot::of(state, options_.exact);
+    if (!taken) return taken.error();
+    snapshot = std::move(*taken);
+    return {};
   }
   Status check_room(const ShardedState& state) const;
   Result<std::string> said_by_first(const std::string& text);

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <memory>
+#include <new>
 #include <optional>
 
 #include "base/limits.h"
@@ -45,10 +47,9 @@ std::string_view chars(const std::byte* bytes, std::uint64_t count) {
   return {reinterpret_cast<const char*>(bytes), count};
 }
 
-AlignedBytes copy_of(const AlignedBytes& from) {
-  AlignedBytes out(from.size());
-  if (from.size() > 0) std::memcpy(out.data(), from.data(), from.size());
-  return out;
+void to_bf16_slice_of(Dtype dtype, const std::byte* from, std::byte* to, std::uint64_t count) {
+  dtype == Dtype::f64 ? to_bf16_numbers<double>(from, to, count)
+                      : to_bf16_numbers<float>(from, to, count);
 }
 
 // A file whose size and hash are known when it is closed.
@@ -137,20 +138,18 @@ Status Writer::make_folder() {
 
 // Fails where the ranks lost one another; what the disk refuses is kept until all have gathered.
 Status Writer::weights() {
-  layout_ = weights_files(snapshot_.plan, job_.options.file_bytes);
-  const std::uint64_t largest = snapshot_.plan.largest_unit(snapshot_.shards);
-  AlignedBytes full(largest * kBf16Bytes), own(largest / snapshot_.shards * kBf16Bytes);
+  layout_ = weights_files(snapshot_.plan(), job_.options.file_bytes);
   for (std::size_t k = 0; k < layout_.size(); ++k) {
     const WeightsFile& file = layout_[k];
     const bool owner =
         static_cast<std::size_t>(comm_.rank()) == k % static_cast<std::size_t>(comm_.world());
     for (std::size_t unit = file.first_unit; unit < file.first_unit + file.units; ++unit) {
-      snapshot_.to_bf16_slice(unit, own.data());
-      const std::uint64_t bytes = snapshot_.plan.slice(unit, snapshot_.shards) * kBf16Bytes;
-      const Ticket ticket = comm_.all_gather(own.data(), full.data(), bytes,
+      snapshot_.to_bf16_slice(unit);
+      const std::uint64_t bytes = snapshot_.plan().slice(unit, snapshot_.shards()) * kBf16Bytes;
+      const Ticket ticket = comm_.all_gather(snapshot_.own(), snapshot_.gathered(), bytes,
                                              {Purpose::save, static_cast<std::uint32_t>(unit)});
       if (Status gathered = comm_.wait(ticket); !gathered) return gathered;
-      if (owner && mine_) mine_ = weights_part(file, unit, full.data());
+      if (owner && mine_) mine_ = weights_part(file, unit, snapshot_.gathered());
     }
   }
   return {};
@@ -163,7 +162,7 @@ Status Writer::weights_part(const WeightsFile& file, std::size_t unit, const std
     open_ = std::move(*created);
     if (Status written = open_->append(file.head); !written) return written;
   }
-  const std::uint64_t bytes = snapshot_.plan.units()[unit].elements * kBf16Bytes;
+  const std::uint64_t bytes = snapshot_.plan().units()[unit].elements * kBf16Bytes;
   if (Status written = open_->append(chars(full, bytes)); !written) return written;
   if (unit + 1 < file.first_unit + file.units) return {};
   auto closed = open_->close();
@@ -175,16 +174,12 @@ Status Writer::weights_part(const WeightsFile& file, std::size_t unit, const std
 
 Status Writer::exact() {
   const StateFile layout =
-      state_file(snapshot_.plan, snapshot_.dtype, snapshot_.shard, snapshot_.shards);
+      state_file(snapshot_.plan(), snapshot_.dtype(), snapshot_.shard(), snapshot_.shards());
   auto file = HashedFile::create(disk_, folder_, layout.name);
   if (!file) return file.error();
   if (Status written = file->append(layout.head); !written) return written;
-  for (const UnitShard& unit : snapshot_.exact) {
-    for (const AlignedBytes* part : {&unit.master, &unit.first_moment, &unit.second_moment}) {
-      if (Status written = file->append(chars(part->data(), part->size())); !written) {
-        return written;
-      }
-    }
+  for (std::size_t unit = 0; unit < snapshot_.plan().units().size(); ++unit) {
+    if (Status written = file->append(snapshot_.state_of(unit)); !written) return written;
   }
   auto closed = file->close();
   if (!closed) return closed.error();
@@ -212,7 +207,7 @@ Result<std::vector<ManifestFile>> Writer::gather_files() {
 }
 
 Status Writer::commit(std::vector<ManifestFile> files, std::vector<std::string>& warnings) {
-  if (const std::string index = weights_index(snapshot_.plan, layout_); !index.empty()) {
+  if (const std::string index = weights_index(snapshot_.plan(), layout_); !index.empty()) {
     auto written = write_small(disk_, folder_, "model.safetensors.index.json", index);
     if (!written) return written.error();
     files.push_back(std::move(*written));
@@ -230,8 +225,8 @@ Status Writer::commit(std::vector<ManifestFile> files, std::vector<std::string>&
   manifest.seed = job_.cursor.seed;
   manifest.pack_digest = job_.cursor.pack_digest;
   manifest.skipped = job_.cursor.skipped;
-  manifest.plan_digest = snapshot_.plan.digest();
-  manifest.world = snapshot_.shards;
+  manifest.plan_digest = snapshot_.plan().digest();
+  manifest.world = snapshot_.shards();
   manifest.exact = job_.options.exact;
   manifest.files = std::move(files);
   // The last: whoever finds it finds all that it names.
@@ -276,33 +271,63 @@ Status Writer::take_the_name(const std::string& name) {
 
 }  // namespace
 
-Snapshot::Snapshot(const ShardedState& state, bool whole)
-    : plan(*state.plan), dtype(state.dtype), shard(state.shard), shards(state.shards) {
+Snapshot::Snapshot(const ShardedState& state, bool exact)
+    : plan_(*state.plan),
+      dtype_(state.dtype),
+      shard_(state.shard),
+      shards_(state.shards),
+      exact_(exact) {
+  const std::uint64_t wide = exact ? std::size(kStateParts) * dtype_bytes(dtype_) : kBf16Bytes;
+  for (std::size_t unit = 0; unit < plan_.units().size(); ++unit) {
+    unit_at_.push_back(bytes_);
+    bytes_ += plan_.slice(unit, shards_) * wide;
+  }
+  const std::uint64_t largest = plan_.largest_unit(shards_);
+  own_at_ = bytes_;
+  gathered_at_ = own_at_ + largest / shards_ * kBf16Bytes;
+  bytes_ = gathered_at_ + largest * kBf16Bytes;
+}
+
+Result<Snapshot> Snapshot::of(const ShardedState& state, bool exact) {
+  Snapshot out(state, exact);
+  out.memory_.reset(new (std::nothrow) std::byte[out.bytes_]);
+  if (!out.memory_) {
+    return make_error(Errc::exhausted,
+                      fmt::format("a save holds {} bytes more while it is written, and there is no "
+                                  "memory for them",
+                                  out.bytes_));
+  }
+  out.copy(state);
+  return out;
+}
+
+void Snapshot::copy(const ShardedState& state) {
   for (std::size_t unit = 0; unit < state.units.size(); ++unit) {
     const UnitShard& from = state.units[unit];
-    if (whole) {
-      exact.push_back(
-          {copy_of(from.master), copy_of(from.first_moment), copy_of(from.second_moment)});
+    std::byte* to = memory_.get() + unit_at_[unit];
+    if (!exact_) {
+      to_bf16_slice_of(dtype_, from.master.data(), to, plan_.slice(unit, shards_));
       continue;
     }
-    weights.emplace_back(plan.slice(unit, shards) * kBf16Bytes);
-    const std::uint64_t count = plan.slice(unit, shards);
-    if (dtype == Dtype::f64) {
-      to_bf16_numbers<double>(from.master.data(), weights.back().data(), count);
-    } else {
-      to_bf16_numbers<float>(from.master.data(), weights.back().data(), count);
+    for (const AlignedBytes* part : {&from.master, &from.first_moment, &from.second_moment}) {
+      if (part->size() > 0) std::memcpy(to, part->data(), part->size());
+      to += part->size();
     }
   }
 }
 
-void Snapshot::to_bf16_slice(std::size_t unit, std::byte* out) const {
-  const std::uint64_t count = plan.slice(unit, shards);
-  if (exact.empty()) {
-    std::memcpy(out, weights[unit].data(), count * kBf16Bytes);
-  } else if (dtype == Dtype::f64) {
-    to_bf16_numbers<double>(exact[unit].master.data(), out, count);
+std::string_view Snapshot::state_of(std::size_t unit) const {
+  const std::uint64_t end = unit + 1 < unit_at_.size() ? unit_at_[unit + 1] : own_at_;
+  return chars(memory_.get() + unit_at_[unit], end - unit_at_[unit]);
+}
+
+void Snapshot::to_bf16_slice(std::size_t unit) const {
+  const std::uint64_t count = plan_.slice(unit, shards_);
+  const std::byte* from = memory_.get() + unit_at_[unit];
+  if (exact_) {
+    to_bf16_slice_of(dtype_, from, own(), count);
   } else {
-    to_bf16_numbers<float>(exact[unit].master.data(), out, count);
+    std::memcpy(own(), from, count * kBf16Bytes);
   }
 }
 

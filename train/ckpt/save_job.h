@@ -1,8 +1,11 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -13,18 +16,37 @@
 
 namespace muster::train {
 
-// What one rank saves, copied from the state: the run goes on changing its own.
-struct Snapshot {
+// What one rank saves, copied from the state: the run goes on changing its own. All the memory that
+// a save needs is taken here, at once: a save that has begun does not fail for it.
+class Snapshot {
+ public:
+  // Errc::exhausted, with the bytes, where the machine does not give them.
+  static Result<Snapshot> of(const ShardedState& state, bool exact);
+
+  const UnitPlan& plan() const { return plan_; }
+  Dtype dtype() const { return dtype_; }
+  std::uint64_t shard() const { return shard_; }
+  std::uint64_t shards() const { return shards_; }
+
+  // Of the exact state: all of a unit, its slices of kStateParts one after the other.
+  std::string_view state_of(std::size_t unit) const;
+  // The slice of a unit in bf16, at own().
+  void to_bf16_slice(std::size_t unit) const;
+  // Room for a slice in bf16, and for the whole unit.
+  std::byte* own() const { return memory_.get() + own_at_; }
+  std::byte* gathered() const { return memory_.get() + gathered_at_; }
+
+ private:
   Snapshot(const ShardedState& state, bool exact);
+  void copy(const ShardedState& state);
 
-  UnitPlan plan;
-  Dtype dtype;
-  std::uint64_t shard, shards;
-  std::vector<UnitShard> exact;       // of each unit; empty without the exact state
-  std::vector<AlignedBytes> weights;  // slices in bf16, where the exact state is not saved
-
-  // The slice of a unit in bf16, into `out`.
-  void to_bf16_slice(std::size_t unit, std::byte* out) const;
+  UnitPlan plan_;
+  Dtype dtype_;
+  std::uint64_t shard_, shards_;
+  bool exact_;
+  std::vector<std::uint64_t> unit_at_;  // of each unit: its exact state, or its weights in bf16
+  std::uint64_t own_at_ = 0, gathered_at_ = 0, bytes_ = 0;
+  std::unique_ptr<std::byte[]> memory_;
 };
 
 // What a checkpoint has beside weights and state: configuration, tokenizer.
