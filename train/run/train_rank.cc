@@ -60,6 +60,10 @@ ExitStatus status_of_reading(const Error& error) {
   }
 }
 
+std::int32_t end_of_text(const Tokenizer& tokenizer) {
+  return tokenizer.id_of("<|endoftext|>").value_or(-1);
+}
+
 std::string_view bytes_of_ids(const std::vector<std::int32_t>& ids) {
   return {reinterpret_cast<const char*>(ids.data()), ids.size() * sizeof(std::int32_t)};
 }
@@ -264,7 +268,10 @@ Answer<void> RankRun::vote() {
   own.same.emplace_back("data",
                         data_->shared() ? fmt::format("{:016x}", own.data) : "a file of each rank");
   own.same.emplace_back("weights", weights_);
-  own.same.emplace_back("sample", fmt::format("{:08x}", crc32c(bytes_of_ids(prompt_))));
+  // The text ends for all ranks at the same token.
+  std::vector<std::int32_t> sample = prompt_;
+  if (tokenizer_) sample.push_back(end_of_text(*tokenizer_));
+  own.same.emplace_back("sample", fmt::format("{:08x}", crc32c(bytes_of_ids(sample))));
   own.same.emplace_back("block tokens", fmt::format("{}", data_->block_tokens()));
   const auto texts = world_->gather_texts(encode_vote(own), kVoteTag);
   if (!texts) return refuse(texts.error(), ExitStatus::out_of_step);
@@ -476,9 +483,9 @@ Answer<ExitStatus> RankRun::train() {
 // The run is done and its weights are saved: what goes wrong here is said, and no more.
 void RankRun::show_sample() {
   if (!tokenizer_) return;
-  const std::int32_t end = tokenizer_->id_of("<|endoftext|>").value_or(-1);
   Communicator& shards = shards_ ? *shards_ : *world_;
-  const auto ids = continue_ids(*math_, *state_, shards, prompt_, end, kSampleTokens);
+  const auto ids =
+      continue_ids(*math_, *state_, shards, prompt_, end_of_text(*tokenizer_), kSampleTokens);
   if (!ids) {
     if (place_.rank == 0) output_.complain("WARN no sample: " + ids.error().context);
     return;
