@@ -173,7 +173,7 @@ TEST(FlightRecords, AHealthyRunAccusesNobody) {
   ranks.run([&](Communicator& comm) {
     auto saves = comm.split(0, "saves");
     ASSERT_TRUE(saves);
-    for (std::uint64_t i = 0; i < 300; ++i) {  // the ring turns over
+    for (std::uint64_t i = 0; i < 2100; ++i) {  // eight calls each: the ring turns over
       ASSERT_TRUE(step(comm, i));
       if (i % 100 == 0) {
         ASSERT_TRUE((*saves)->barrier({Purpose::save, 0}));

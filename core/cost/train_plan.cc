@@ -10,7 +10,8 @@ namespace {
 constexpr double kGiga = 1e9;
 // Weights in bf16, master weights and two moments in f32; gradients come on top.
 constexpr std::uint64_t kStateBytes = 2 + 4 + 8;
-constexpr double kRecompute = 4.0 / 3.0;  // forward is a third of a step, and is done twice
+constexpr std::uint64_t kSavedBytes = 4 + 8;  // of them, what a checkpoint must keep
+constexpr double kRecompute = 4.0 / 3.0;      // forward is a third of a step, and is done twice
 
 double as_double(std::uint64_t value) {
   return static_cast<double>(value);
@@ -124,6 +125,11 @@ PlanRow make_row(const PlanRequest& r, Sharding sharding, std::uint64_t micro, b
   }
   row.activations_gb = activations_gb(r, row);
   row.buffers_gb = buffers_gb(r.model);
+  // Both ends of an untied model are of one size; that of a tied one is the largest unit, too.
+  const std::uint64_t unit = std::max(r.model.embedding_parameters(), r.model.layer_parameters());
+  row.save_gb = (as_double(kSavedBytes) * parameters / as_double(shards) +
+                 2 * as_double(unit) * (1 + 1 / as_double(shards))) /
+                kGiga;
   row.fits = row.memory_gb() <= kUsableMemory * r.memory_gb;
   const double tokens = as_double(r.sequence * r.micro_batch * r.accumulation);  // of one GPU
   row.compute_s = 6 * parameters * tokens / (r.mfu * r.peak_tflops * 1e12);

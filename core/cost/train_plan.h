@@ -18,6 +18,9 @@
 //   gathered embedding and head, two layers of gradients in f32. Of Qwen3-32B on 16 GPUs at 2048
 //   tokens that is 84 GB; a field report of such a run measured 82. With gradient checkpointing a
 //   layer keeps its input alone, and one layer is computed anew at a time, for a third more work.
+// Save: while the run goes on, a copy of what is saved is held until it is written: master weights
+//   and moments of the shard (bf16 weights alone without the exact state, which is less), and the
+//   largest unit in bf16, gathered. In the memory of the host, which is not that of a GPU.
 // Network: rings. Whoever holds 1 of W shards receives (W - 1) / W of what is gathered, and sends
 //   as much of what is reduced. Between nodes the ports of a node carry its rings side by side.
 // Step: compute, 6 FLOP a parameter and token at the assumed MFU of kernels that wait for nothing,
@@ -52,6 +55,7 @@ struct PlanRow {
   std::uint64_t micro_batch = 1, accumulation = 1;
   bool checkpointing = false;
   double states_gb = 0, held_gb = 0, activations_gb = 0, buffers_gb = 0;  // of one GPU
+  double save_gb = 0;  // more while a checkpoint is written; not in memory_gb(): see above
   bool fits = false;
   double received_gb = 0;  // by one GPU in one step
   double network_s = 0, compute_s = 0;
@@ -82,7 +86,7 @@ inline constexpr double kUsableMemory = 0.92;
 Result<TrainPlan> plan_training(const PlanRequest& request);
 
 // What to do about it, one sentence each: the wall, a larger micro batch, gradient checkpointing,
-// another way to shard.
+// another way to shard; what a save needs.
 std::vector<std::string> plan_advice(const TrainPlan& plan);
 
 // docs/FORMATS.md, muster.plan/1.

@@ -80,6 +80,14 @@ std::string checkpointing_advice(const TrainPlan& plan) {
       with.memory_gb());
 }
 
+std::string save_advice(const TrainPlan& plan) {
+  return fmt::format(
+      "while a checkpoint is written each rank holds {:.1f} GB more, {:.0f} GB a node, in the "
+      "memory of the host",
+      plan.rows.front().save_gb,
+      plan.rows.front().save_gb * static_cast<double>(plan.request.gpus / plan.nodes));
+}
+
 std::string sharding_advice(const TrainPlan& plan) {
   if (!plan.best) return {};
   const PlanRow& best = plan.rows[*plan.best];
@@ -94,8 +102,8 @@ std::string sharding_advice(const TrainPlan& plan) {
 
 std::vector<std::string> plan_advice(const TrainPlan& plan) {
   std::vector<std::string> advice;
-  for (std::string text :
-       {wall_advice(plan), micro_advice(plan), checkpointing_advice(plan), sharding_advice(plan)}) {
+  for (std::string text : {wall_advice(plan), micro_advice(plan), checkpointing_advice(plan),
+                           sharding_advice(plan), save_advice(plan)}) {
     if (!text.empty()) advice.push_back(std::move(text));
   }
   return advice;

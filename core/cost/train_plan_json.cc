@@ -11,6 +11,7 @@ void write_row(JsonWriter& w, const TrainPlan& plan, const PlanRow& row) {
   w.key("states_gb").value(row.states_gb).key("held_gb").value(row.held_gb);
   w.key("activations_gb").value(row.activations_gb).key("buffers_gb").value(row.buffers_gb);
   w.key("memory_gb").value(row.memory_gb()).key("fits").value(row.fits);
+  w.key("save_gb").value(row.save_gb);
   w.key("received_gb").value(row.received_gb).key("network_s").value(row.network_s);
   w.key("compute_s").value(row.compute_s).key("step_s").value(row.step_s());
   w.key("tokens_per_s").value(plan.tokens_per_s(row)).key("wall").value(wall_name(row.wall));

@@ -45,6 +45,8 @@ TEST(TrainPlan, FieldReport) {
   const PlanRow& asked = plan->rows.front();
   EXPECT_NEAR(asked.states_gb, 32.8, 0.05);
   EXPECT_NEAR(asked.memory_gb(), 82, 82 * 0.03);
+  // 12 of 16 bytes of the states once more, and the embedding: 151,936 x 5,120.
+  EXPECT_NEAR(asked.save_gb, 32.8 * 12 / 16 + 2 * 0.778 * 17 / 16, 0.05);
   EXPECT_TRUE(asked.fits);
   EXPECT_NEAR(asked.step_s(), 4.95, 0.02);
   EXPECT_NEAR(plan->tokens_per_s(asked), 53'000, 200);
@@ -100,6 +102,7 @@ const AdviceRow kAdvice[] = {
      "checkpointing does not pay: it would free"},
     {"h100_needs_it", "qwen3-32b", "H100", 16, false, "gradient checkpointing pays: with it"},
     {"too_small", "qwen3-32b", "A100", 4, false, "even with gradient checkpointing it needs"},
+    {"save", "qwen3-32b", "B300", 16, true, "holds 26.2 GB more, 210 GB a node, in the memory of"},
     {"one_gpu", "qwen3-0.6b", "H100", 1, true, "nothing crosses a network"},
     {"one_node", "qwen3-8b", "H100", 8, true, "compute is the wall: the network is busy"},
 };

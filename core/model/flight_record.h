@@ -16,9 +16,9 @@ namespace muster {
 
 inline constexpr std::array<char, 8> kFlightRecordMagic = {'M', 'U', 'S', 'T', 'R', 'E', 'C', '\n'};
 inline constexpr std::uint32_t kFlightRecordVersion = 1;
-// Rows of the ring that the trainer writes: some ten steps of the largest model (66 units, gathered
-// twice and reduced once a micro batch).
-inline constexpr std::uint32_t kFlightRows = 2048;
+// Rows of the ring that the trainer writes, 1 MiB: ten steps of the largest model with 8 micro
+// batches (66 units, gathered twice and reduced once in each: 1,584 calls a step).
+inline constexpr std::uint32_t kFlightRows = 16384;
 // Groups of one rank: all, those of a node and across nodes, of saves; with room.
 inline constexpr std::uint32_t kFlightRecordGroups = 16;
 

@@ -45,21 +45,31 @@ TEST_F(Train, ASilentHangHangs) {
   EXPECT_NE(hung.output.find("alive\nalive\nalive\n"), std::string::npos) << hung.output;
 }
 
-// Each number of ranks goes on from what another one saved.
+// The loss that was written last, with all its digits.
+double last_loss(const std::string& metrics) {
+  const std::size_t at = metrics.rfind("\"loss\":");
+  if (at == std::string::npos) return -1;
+  return parse_double(metrics.substr(at + 7, metrics.find(',', at) - at - 7)).value_or(-1);
+}
+
+// Each number of ranks goes on from what another one saved, and learns the same.
 TEST_F(Train, AnotherNumberOfRanksGoesOn) {
   const auto words = [](int ranks) {
-    return usual("out") + "--steps 8 --save-every 4 --dtype bf16 --accumulate " +
-           std::to_string(4 / ranks) + " --local " + std::to_string(ranks);
+    return usual("out") + "--steps 8 --save-every 4 --accumulate " + std::to_string(4 / ranks) +
+           " --local " + std::to_string(ranks);
   };
   ASSERT_EQ(run(words(2)).status, 0);
   const std::string last = path("out/checkpoints/step-8");
   const auto whole = files_of(last);
+  const double loss = last_loss(file_text(path("out/metrics.jsonl")));
+  ASSERT_GT(loss, 0);
   for (const int ranks : {2, 4, 1}) {
     std::filesystem::remove_all(last);
     const ShellRun resumed = run(words(ranks) + " --resume");
     ASSERT_EQ(resumed.status, 0) << resumed.output;
     EXPECT_EQ(steps_of(resumed.output).size(), 4U) << resumed.output;
     EXPECT_EQ(files_of(last) == whole, ranks == 2) << ranks;
+    EXPECT_NEAR(last_loss(file_text(path("out/metrics.jsonl"))), loss, 1e-6 * loss) << ranks;
   }
 }
 

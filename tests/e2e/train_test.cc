@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -37,6 +39,8 @@ TEST_F(Train, OneTwoAndFourRanksTrainAlike) {
       EXPECT_EQ(beat->target_step, 12);
       EXPECT_EQ(beat->phase, RankPhase::done);
     }
+    EXPECT_EQ(std::filesystem::status(path(out + "/attempts/1/flight")).permissions(),
+              std::filesystem::perms::owner_all);
     const std::string metrics = file_text(path(out + "/metrics.jsonl"));
     EXPECT_EQ(std::count(metrics.begin(), metrics.end(), '\n'), 12 + 2 * 2 + 1) << metrics;
     for (const char* step : {"6", "12"}) {
@@ -53,6 +57,11 @@ TEST_F(Train, OneTwoAndFourRanksTrainAlike) {
   EXPECT_NEAR(last[0], last[2], 2e-4);
 }
 
+std::int64_t now_ms() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+}
+
 // The field report's failure: one rank has fewer blocks, and nobody compared them.
 TEST_F(Train, UnevenDataIsNamedAtOnce) {
   write_rank_files({21, 20, 20, 16});
@@ -62,11 +71,25 @@ TEST_F(Train, UnevenDataIsNamedAtOnce) {
   const ShellRun hung = run(words + "--out uneven --no-even-steps");
   EXPECT_EQ(hung.status, 76) << hung.output;
   EXPECT_EQ(steps_of(hung.output).size(), 4U) << hung.output;
+  const std::int64_t ended_ms = now_ms();
+  // All ranks say the same of the same rank, in the words of the calls.
   for (const char* rank : {"rank 0: ", "rank 1: ", "rank 2: ", "rank 3: "}) {
-    EXPECT_NE(hung.output.find(rank), std::string::npos) << rank << hung.output;
+    const std::string says =
+        rank + std::string("rank 3 calls barrier (save) where ranks 0-2 call ");
+    EXPECT_NE(hung.output.find(says), std::string::npos) << says << "\n" << hung.output;
   }
+  // At once: no deadline was waited for.
+  const std::string metrics = file_text(path("uneven/metrics.jsonl"));
+  const std::size_t at = metrics.rfind("\"wall_ms\":");
+  ASSERT_NE(at, std::string::npos) << metrics;
+  const auto step_ms = parse_int(metrics.substr(at + 10, metrics.find(',', at) - at - 10));
+  ASSERT_TRUE(step_ms) << metrics;
+  EXPECT_LT(ended_ms - *step_ms, 2000);
   const ShellRun trace = run("trace uneven/attempts/1/flight");
-  EXPECT_NE(trace.output.find("rank 3"), std::string::npos) << trace.output;
+  EXPECT_NE(trace.output.find("rank 3 left the training loop; 3 ranks wait"), std::string::npos)
+      << trace.output;
+  EXPECT_NE(trace.output.find("cause   uneven_steps"), std::string::npos) << trace.output;
+  EXPECT_NE(trace.output.find("who     rank 3\n"), std::string::npos) << trace.output;
   const ShellRun even = run(words + "--out even");
   EXPECT_EQ(even.status, 0) << even.output;
   EXPECT_NE(even.output.find("16 to 21 (rank 3 has the fewest); every rank makes 4 steps"),
@@ -84,6 +107,24 @@ TEST_F(Train, ADifferentRankIsRefusedByName) {
   EXPECT_NE(refused.output.find("--lr: rank 2 has 0.0001 where ranks 0-1 have 0.005"),
             std::string::npos)
       << refused.output;
+  // Weights of another revision under the same name.
+  ASSERT_EQ(run(usual("first") + "--steps 1").status, 0);
+  for (const char* name : {"model", "other"}) {
+    std::filesystem::create_directory(path(name));
+    std::string weights = file_text(path("first/checkpoints/step-1/model.safetensors"));
+    if (name == std::string("other")) weights.back() = '!';
+    folder_.write(std::string(name) + "/config.json", kConfig);
+    folder_.write(std::string(name) + "/model.safetensors", weights);
+  }
+  const auto of = [](const char* model) {
+    return std::string("train --dtype f32 --accumulate 1 --out tuned --data ") +
+           shell_word(packed()) + " --model " + model;
+  };
+  const ShellRun weights = run_shell("cd " + shell_word(folder_.path()) + "\n" +
+                                     three_ranks({of("model"), of("other"), of("model")}) +
+                                     "wait $p0; a=$?; wait $p1; b=$?; wait $p2; echo $a $b $?\n");
+  EXPECT_NE(weights.output.find("78 78 78\n"), std::string::npos) << weights.output;
+  EXPECT_NE(weights.output.find("weights: rank 1 has "), std::string::npos) << weights.output;
 }
 
 TEST_F(Train, AResumedRunEndsBitByBitWhereItWouldHave) {
@@ -93,26 +134,127 @@ TEST_F(Train, AResumedRunEndsBitByBitWhereItWouldHave) {
   const auto whole = files_of(last);
   ASSERT_FALSE(whole.empty());
   std::filesystem::remove_all(last);
+  // A crash has torn the last line of metrics: the next start does not write into it.
+  const std::string torn = file_text(path("out/metrics.jsonl")) + "{\"schema\":";
+  folder_.write("out/metrics.jsonl", torn);
   const ShellRun resumed = run(words + " --resume");
   ASSERT_EQ(resumed.status, 0) << resumed.output;
   EXPECT_NE(resumed.output.find("Z resume from"), std::string::npos) << resumed.output;
   EXPECT_EQ(steps_of(resumed.output).size(), 3U) << resumed.output;
   EXPECT_TRUE(files_of(last) == whole);
+  EXPECT_TRUE(file_text(path("out/metrics.jsonl")).starts_with(torn + "\n{")) << resumed.output;
+  EXPECT_EQ(resumed.output.find("another schedule"), std::string::npos) << resumed.output;
+  // A sign of life says where the run stands before a step is made.
+  std::filesystem::remove_all(path("out/attempts"));
+  ASSERT_EQ(run(words + " --resume").status, 0);
+  const auto beat = decode_heartbeat(file_text(path("out/attempts/1/heartbeat/rank-0")));
+  ASSERT_TRUE(beat) << beat.error().context;
+  EXPECT_EQ(beat->step, 6);
   // The order of blocks would be another one.
   EXPECT_EQ(run(words + " --resume --seed 7").status, 78);
   EXPECT_EQ(run(words + " --resume --accumulate 2").status, 78);
 }
 
+// Weights alone know their step too: the run goes on there, and never back.
+TEST_F(Train, WeightsAloneGoOnAtTheirStep) {
+  const std::string words = usual("out") + "--weights-only --save-every 2 --keep 2 ";
+  ASSERT_EQ(run(words + "--steps 4").status, 0);
+  const ShellRun resumed = run(words + "--steps 6 --local 2 --accumulate 2 --resume");
+  EXPECT_EQ(resumed.status, 0) << resumed.output;
+  EXPECT_NE(resumed.output.find("moments of the optimizer begin anew"), std::string::npos)
+      << resumed.output;
+  const auto lines = steps_of(resumed.output);
+  ASSERT_EQ(lines.size(), 2U) << resumed.output;
+  EXPECT_NE(lines[0].find("step 5/6"), std::string::npos) << lines[0];
+  EXPECT_TRUE(std::filesystem::exists(path("out/checkpoints/step-6")));
+  EXPECT_TRUE(std::filesystem::exists(path("out/checkpoints/step-4")));
+  // Saved exactly from there on, moments count their own updates.
+  ASSERT_EQ(run(usual("out") + "--steps 7 --resume").status, 0);
+  EXPECT_NE(file_text(path("out/checkpoints/step-7/muster-checkpoint.json")).find("skipped\":6"),
+            std::string::npos);
+}
+
+// Two runs in one folder would be mixed, and the checkpoints of the better one removed.
+TEST_F(Train, AFolderWithCheckpointsIsNoFreshStart) {
+  ASSERT_EQ(run(usual("out") + "--steps 2 --save-every 1").status, 0);
+  const ShellRun again = run(usual("out") + "--steps 2 --keep 1 --local 2");
+  EXPECT_EQ(again.status, 78) << again.output;
+  EXPECT_NE(again.output.find("out/checkpoints has checkpoints"), std::string::npos);
+  EXPECT_TRUE(std::filesystem::exists(path("out/checkpoints/step-2")));
+  // A damaged one is passed over by name; where none is left the run does not begin anew.
+  const std::string words = usual("out") + "--steps 3 --save-every 0 --resume ";
+  folder_.write("out/checkpoints/step-2/model.safetensors", "short");
+  const ShellRun older = run(words + "--local 2 --accumulate 2 ");
+  EXPECT_EQ(older.status, 0) << older.output;
+  EXPECT_NE(older.output.find("WARN out/checkpoints/step-2 is passed over: "), std::string::npos)
+      << older.output;
+  EXPECT_EQ(steps_of(older.output).size(), 2U) << older.output;
+  for (const char* step : {"1", "2", "3"}) {
+    folder_.write(std::string("out/checkpoints/step-") + step + "/model.safetensors", "short");
+  }
+  const ShellRun none = run(words);
+  EXPECT_EQ(none.status, 74) << none.output;
+  EXPECT_TRUE(steps_of(none.output).empty()) << none.output;
+}
+
+// Where each rank has a file of its own, all of them must be the same ones again.
+TEST_F(Train, FilesOfRanksAreKnownAgain) {
+  write_rank_files({8, 8});
+  const std::string words =
+      "train --model config.json --from-scratch --data cache --sequence 8 --dtype f32 --local 2 "
+      "--accumulate 2 --out out --resume ";
+  ASSERT_EQ(run(words + "--steps 1").status, 0);
+  const ShellRun same = run(words + "--steps 2");
+  EXPECT_EQ(same.status, 0) << same.output;
+  EXPECT_EQ(steps_of(same.output).size(), 1U) << same.output;
+  EXPECT_NE(same.output.find("WARN another schedule than before: the run was to end after step 1, "
+                             "now after 2"),
+            std::string::npos)
+      << same.output;
+  std::string bytes = file_text(path("cache/rank01.i32"));
+  bytes[0] = '\x09';
+  folder_.write("cache/rank01.i32", bytes);
+  const ShellRun changed = run(words + "--steps 3");
+  EXPECT_EQ(changed.status, 78) << changed.output;
+  EXPECT_NE(changed.output.find("other data"), std::string::npos) << changed.output;
+}
+
+// What cannot be resumed is another configuration, not a failing disk.
+TEST_F(Train, AnotherModelOrOtherNumbersAreRefused) {
+  ASSERT_EQ(run(usual("out") + "--steps 1").status, 0);
+  std::string wider = kConfig;
+  wider.replace(wider.find("\"intermediate_size\":64"), 22, "\"intermediate_size\":96");
+  folder_.write("wider.json", wider);
+  std::string other = usual("out");
+  other.replace(other.find("config.json"), 11, "wider.json");
+  const ShellRun model = run(other + "--resume --steps 2 --local 2");
+  EXPECT_EQ(model.status, 78) << model.output;
+  EXPECT_NE(model.output.find("of another model"), std::string::npos) << model.output;
+  const ShellRun numbers = run(usual("out") + "--resume --steps 2 --dtype f64");
+  EXPECT_EQ(numbers.status, 78) << numbers.output;
+  // Weights that do not fit the model's own config.json: neither.
+  std::filesystem::create_directory(path("misfit"));
+  folder_.write("misfit/config.json", wider);
+  folder_.write("misfit/model.safetensors",
+                file_text(path("out/checkpoints/step-1/model.safetensors")));
+  const ShellRun misfit = run("train --model misfit --dtype f32 --accumulate 4 --out lost --data " +
+                              shell_word(packed()));
+  EXPECT_EQ(misfit.status, 78) << misfit.output;
+}
+
+// Lines of a script.
+std::string wait_for_a_step() {
+  return "n=0\nwhile [ $n -lt 600 ] && ! grep -q step_ms out/metrics.jsonl 2>/dev/null; do\n"
+         "  sleep 0.05; n=$((n + 1)); done\n";
+}
+
 TEST_F(Train, ASignalSavesAndLeaves) {
   const std::string words = usual("out") + "--epochs 100000 --save-every 0 --local 2";
   for (const char* signal : {"TERM", "USR1"}) {
-    const ShellRun left = run_shell(
-        "cd " + shell_word(folder_.path()) + "\nrm -f out/metrics.jsonl\n" + kMuster + " " + words +
-        " --resume & p=$!\nn=0\n"
-        "while [ $n -lt 600 ] && ! grep -q step_ms out/metrics.jsonl 2>/dev/null; do\n"
-        "  sleep 0.05; n=$((n + 1)); done\n"
-        "kill -" +
-        signal + " $p; wait $p; echo status $?\n");
+    const ShellRun left =
+        run_shell("cd " + shell_word(folder_.path()) + "\nrm -f out/metrics.jsonl\n" + kMuster +
+                  " " + words + " --resume & p=$!\n" + wait_for_a_step() + "kill -" + signal +
+                  " $p; wait $p; echo status $?\n");
     EXPECT_NE(left.output.find("status 75\n"), std::string::npos) << left.output;
     EXPECT_NE(left.output.find("saved and left"), std::string::npos) << left.output;
     const bool first = signal == std::string("TERM");
@@ -120,8 +262,19 @@ TEST_F(Train, ASignalSavesAndLeaves) {
   }
 }
 
+// Asked while it still loads, it makes no step first: one may take longer than a scheduler waits.
+// The signal is pending when the program starts.
+TEST_F(Train, ASignalBeforeTheFirstStep) {
+  const ShellRun left = run_shell(
+      "cd " + shell_word(folder_.path()) + " && exec env --block-signal=TERM sh -c " +
+      shell_word("kill -TERM $$; exec " + kMuster + " " + usual("out") + "--epochs 100000"));
+  EXPECT_EQ(left.status, 75) << left.output;
+  EXPECT_TRUE(steps_of(left.output).empty()) << left.output;
+  EXPECT_NE(left.output.find("left before the first step"), std::string::npos) << left.output;
+}
+
 TEST_F(Train, AFullDiskEndsTheRunWithItsStatus) {
-  // A disk of its own, with room for what a run says and not for a checkpoint.
+  // A disk of its own, with room for two flight records (1 MB each) and not for a checkpoint.
   const std::string with_disk = "unshare -rm sh -c ";
   if (run_shell(with_disk + shell_word("mount -t tmpfs none /mnt")).status != 0) {
     GTEST_SKIP() << "no file system may be mounted here";
@@ -129,11 +282,22 @@ TEST_F(Train, AFullDiskEndsTheRunWithItsStatus) {
   std::filesystem::create_directory(path("small"));
   const ShellRun full =
       run_shell("cd " + shell_word(folder_.path()) + " && " + with_disk +
-                shell_word("mount -t tmpfs -o size=700k none small && " + kMuster + " " +
+                shell_word("mount -t tmpfs -o size=2700k none small && " + kMuster + " " +
                            usual("small/out") + "--steps 4 --save-every 2 --local 2"));
   EXPECT_EQ(full.status, 74) << full.output;
   EXPECT_NE(full.output.find("a checkpoint takes"), std::string::npos) << full.output;
   EXPECT_EQ(steps_of(full.output).size(), 2U) << full.output;
+}
+
+// A disk that fails amid a save gives the code that a lost rank gives, and is none. The limit is
+// set when all else is open: a checkpoint's state takes 1.1 MB.
+TEST_F(Train, AFileThatCannotBeWrittenIsAFaultOfStorage) {
+  const ShellRun cut =
+      run_shell("cd " + shell_word(folder_.path()) + "\ntrap '' XFSZ\n" + kMuster + " " +
+                usual("out") + "--epochs 100000 --save-every 0 & p=$!\n" + wait_for_a_step() +
+                "prlimit --pid $p --fsize=500000; kill -TERM $p; wait $p; echo status $?\n");
+  EXPECT_NE(cut.output.find("status 74\n"), std::string::npos) << cut.output;
+  EXPECT_NE(cut.output.find("File too large"), std::string::npos) << cut.output;
 }
 
 // Weights that are no numbers: no rank applies the gradient, and the run ends.
@@ -192,13 +356,34 @@ TEST_F(Train, TwoHostsOfTwoRanks) {
   EXPECT_TRUE(std::filesystem::exists(path("out/checkpoints/step-4/muster-checkpoint.json")));
 }
 
+// A sample that cannot be made is told before the first step.
+TEST_F(Train, ASampleIsLookedAtFirst) {
+  const ShellRun none = run(usual("none") + "--steps 1 --sample Once");
+  EXPECT_EQ(none.status, 78) << none.output;
+  EXPECT_TRUE(steps_of(none.output).empty()) << none.output;
+  const std::string tokenizer = shell_word(kSource + "/testdata/tokenizers/qwen2.json");
+  const ShellRun shown =
+      run(usual("out") + "--steps 1 --local 2 --sample 'The run' --tokenizer " + tokenizer);
+  EXPECT_EQ(shown.status, 0) << shown.output;
+  EXPECT_NE(shown.output.find("sample: The run |"), std::string::npos) << shown.output;
+  const ShellRun longer = run(usual("out") + "--local 2 --tokenizer " + tokenizer + " --sample " +
+                              std::string(70'000, 'a'));
+  EXPECT_EQ(longer.status, 64) << longer.output;
+}
+
 TEST_F(Train, StatusesOfWrongWords) {
   struct Row {
     std::string words;
     int status;
     const char* says;
   };
+  std::string narrow = kConfig;
+  narrow.replace(narrow.find("embeddings\":512"), 15, "embeddings\":31 ");
+  folder_.write("narrow.json", narrow);
+  std::string longer = usual("out");
+  longer.replace(longer.find("config.json"), 11, "narrow.json");
   const Row kRows[] = {
+      {longer, 78, "blocks of 32 tokens, and max_position_embeddings of narrow.json is 31"},
       {"train", 64, "which --model?"},
       {"train --lcal 2", 64, "train has no option '--lcal'"},
       {"train --help", 0, "Usage: muster train --model DIR"},

@@ -77,6 +77,11 @@ Status FaultySaveDisk::rename(const std::string& from, const std::string& to) {
   if (Status fine = next(); !fine) return fine;
   return under_.rename(from, to);
 }
+Status FaultySaveDisk::exchange(const std::string& one, const std::string& other) {
+  if (Status fine = next(); !fine) return fine;
+  if (!exchanges) return make_error(Errc::unsupported, "exchanging names");
+  return under_.exchange(one, other);
+}
 Status FaultySaveDisk::remove(const std::string& path) {
   if (Status fine = next(); !fine) return fine;
   return under_.remove(path);

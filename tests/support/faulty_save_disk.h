@@ -19,6 +19,7 @@ class FaultySaveDisk final : public SaveDisk {
 
   std::optional<std::uint64_t> failing_call;  // this one fails (0 is the first)
   std::optional<std::uint64_t> room_bytes;    // what room() says
+  bool exchanges = true;                      // without it exchange() is unsupported
   std::function<void()> before_call;          // anything: a test may end its process here
   bool syncs = true;  // without it nothing waits for the device: where the power stays on
 
@@ -31,6 +32,7 @@ class FaultySaveDisk final : public SaveDisk {
   Result<std::unique_ptr<LoadFile>> open(const std::string& path) override;
   Status write_whole(const std::string& path, std::string_view bytes) override;
   Status rename(const std::string& from, const std::string& to) override;
+  Status exchange(const std::string& one, const std::string& other) override;
   Status remove(const std::string& path) override;
   Status sync_folder(const std::string& path) override;
   Result<std::uint64_t> room(const std::string& folder) override;

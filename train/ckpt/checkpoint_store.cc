@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -54,6 +56,12 @@ class Store final : public CheckpointStore {
     Status ready;
     if (first()) ready = disk_.make_folder(options_.folder);
     if (first() && ready) ready = remove_leftovers(disk_, options_.folder);
+    if (first() && ready) {
+      // Now: they may be changed, or gone, by the time of a save.
+      auto files = read_model_files(disk_, options_);
+      if (files) model_files_ = std::move(*files);
+      if (!files) ready = files.error();
+    }
     return agree(*comm_, ready);
   }
 
@@ -62,9 +70,13 @@ class Store final : public CheckpointStore {
                      state.shard == static_cast<std::uint64_t>(comm_->rank()),
                  "rank r of the store holds shard r");
     join();
-    if (Status room = agree(*comm_, first() ? check_room(state) : Status()); !room) return room;
+    Status ready = first() ? check_room(state) : Status();
+    std::optional<Snapshot> snapshot;
+    if (ready) ready = copy_into(snapshot, state);
+    if (Status all = agree(*comm_, ready); !all) return all;
     const Status before = std::exchange(last_, {});
-    SaveJob job{options_, cursor, Snapshot(state, options_.exact)};
+    unsound_.erase(cursor.step);  // it is moved aside
+    SaveJob job{options_, cursor, std::move(*snapshot), model_files_, unsound_};
     saving_ = true;
     thread_ = std::jthread([this, work = std::move(job)] {
       last_ = within_step(work.cursor.step, write_checkpoint(disk_, *comm_, work, warnings_));
@@ -80,8 +92,8 @@ class Store final : public CheckpointStore {
   bool saving() const override { return saving_; }
 
   Result<std::optional<std::string>> newest() override;
-  Result<std::optional<RunCursor>> load(const std::string& checkpoint,
-                                        ShardedState& state) override;
+  Result<bool> has_steps() override;
+  Result<LoadedRun> load(const std::string& checkpoint, ShardedState& state) override;
   std::vector<std::string> take_warnings() override { return std::exchange(warnings_, {}); }
 
  private:
@@ -93,18 +105,27 @@ class Store final : public CheckpointStore {
     if (status) return status;
     return within(fmt::format("saving step {}", step), status.error());
   }
+  Status copy_into(std::optional<Snapshot>& snapshot, const ShardedState& state) const {
+    auto taken = Snapshot::of(state, options_.exact);
+    if (!taken) return taken.error();
+    snapshot = std::move(*taken);
+    return {};
+  }
   Status check_room(const ShardedState& state) const;
   Result<std::string> said_by_first(const std::string& text);
+  Result<std::vector<std::uint64_t>> steps_seen_by_first();
   Result<CheckpointManifest> same_manifest(const std::string& path);
   Status verify(const std::string& path, const CheckpointManifest& manifest);
 
   CheckpointOptions options_;
   std::unique_ptr<Communicator> comm_;
   SaveDisk& disk_;
+  std::vector<ModelFile> model_files_;  // of rank 0
   std::jthread thread_;
   std::atomic<bool> saving_{false};
   Status last_;                        // of the last save; the thread's until join()
   std::vector<std::string> warnings_;  // likewise
+  std::set<std::uint64_t> unsound_;    // steps that newest() passed over; of rank 0
   std::string verified_;               // the checkpoint whose bytes newest() has read
 };
 
@@ -151,8 +172,8 @@ Status Store::verify(const std::string& path, const CheckpointManifest& manifest
   return agree(*comm_, mine);
 }
 
-Result<std::optional<std::string>> Store::newest() {
-  join();
+// Empty on all other ranks.
+Result<std::vector<std::uint64_t>> Store::steps_seen_by_first() {
   std::vector<std::uint64_t> steps;
   Status listed;
   if (first()) {
@@ -161,8 +182,24 @@ Result<std::optional<std::string>> Store::newest() {
     if (!found) listed = found.error();
   }
   if (Status all = agree(*comm_, listed); !all) return all.error();
+  return steps;
+}
+
+Result<bool> Store::has_steps() {
+  join();
+  const auto steps = steps_seen_by_first();
+  if (!steps) return steps.error();
+  const auto said = said_by_first(steps->empty() ? "" : "some");
+  if (!said) return said.error();
+  return !said->empty();
+}
+
+Result<std::optional<std::string>> Store::newest() {
+  join();
+  const auto steps = steps_seen_by_first();
+  if (!steps) return steps.error();
   for (std::size_t i = 0;; ++i) {
-    const std::string next = i < steps.size() ? step_folder(steps[i]) : "";
+    const std::string next = i < steps->size() ? step_folder((*steps)[i]) : "";
     const auto name = said_by_first(next);
     if (!name) return name.error();
     if (name->empty()) return std::optional<std::string>();
@@ -175,11 +212,12 @@ Result<std::optional<std::string>> Store::newest() {
     }
     // A rank that is gone is no fault of the checkpoint.
     if (comm_->failure()) return sound.error();
+    if (first()) unsound_.insert((*steps)[i]);
     warnings_.push_back(fmt::format("{} is passed over: {}", path, sound.error().context));
   }
 }
 
-Result<std::optional<RunCursor>> Store::load(const std::string& path, ShardedState& state) {
+Result<LoadedRun> Store::load(const std::string& path, ShardedState& state) {
   join();
   auto manifest = same_manifest(path);
   if (!manifest) return manifest.error();
@@ -192,9 +230,15 @@ Result<std::optional<RunCursor>> Store::load(const std::string& path, ShardedSta
   const Status mine = manifest->exact ? load_exact_state(disk_, path, manifest->world, state)
                                       : load_weights_from(disk_, path, state);
   if (Status all = agree(*comm_, mine); !all) return all.error();
-  if (!manifest->exact) return std::optional<RunCursor>();
-  return std::optional(RunCursor{manifest->step, manifest->tokens, manifest->seed,
-                                 manifest->pack_digest, manifest->skipped});
+  if (!manifest->exact) {
+    for (UnitShard& unit : state.units) {
+      std::memset(unit.first_moment.data(), 0, unit.first_moment.size());
+      std::memset(unit.second_moment.data(), 0, unit.second_moment.size());
+    }
+  }
+  const RunCursor cursor{manifest->step, manifest->tokens, manifest->seed, manifest->pack_digest,
+                         manifest->skipped};
+  return LoadedRun{cursor, manifest->exact};
 }
 
 }  // namespace

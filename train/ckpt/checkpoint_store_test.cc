@@ -60,10 +60,10 @@ void expect_newest(int world, const UnitPlan& plan, Dtype dtype, const Checkpoin
     if (step == 0) return;
     EXPECT_EQ(**newest, fmt::format("{}/step-{}", options.folder, step));
     fill(work.state, 99);  // what was there before
-    const auto cursor = work.store.load(**newest, work.state);
-    ASSERT_TRUE(cursor) << cursor.error().context;
-    ASSERT_TRUE(*cursor);
-    EXPECT_EQ(**cursor, cursor_of(step));
+    const auto loaded = work.store.load(**newest, work.state);
+    ASSERT_TRUE(loaded) << loaded.error().context;
+    EXPECT_TRUE(loaded->moments);
+    EXPECT_EQ(loaded->cursor, cursor_of(step));
     ShardedState expected(plan, dtype, work.state.shard, work.state.shards);
     fill(expected, seed);
     EXPECT_TRUE(same_state(work.state, expected));
@@ -123,7 +123,28 @@ TEST(CheckpointStore, FilesAreWhatTransformersExpects) {
   }
 }
 
-TEST(CheckpointStore, WeightsAloneLeaveMomentsAsTheyAre) {
+TEST(CheckpointStore, TheFolderOfTheModelIsReadOnceAtTheStart) {
+  const UnitPlan plan(small_config());
+  const TemporaryFolder place, model;
+  CheckpointOptions options = options_in(place.path());
+  options.model_folder = model.path();
+  model.write("tokenizer.json", "{}");
+  model.write("config.json", R"({"model_type":"qwen3","of":"the model"})");
+  std::atomic<int> opened{0};
+  with_ranks(2, plan, Dtype::f32, options, quick_disk(), [&](RankWork& work) {
+    if (opened++ == 0) {
+      std::filesystem::remove(model.path() + "/tokenizer.json");
+      model.write("config.json", "{}");
+    }
+    EXPECT_TRUE(work.store.save(work.state, cursor_of(4)));
+    EXPECT_TRUE(work.store.finish());
+  });
+  const std::string folder = options.folder + "/step-4";
+  EXPECT_EQ(file_text(folder + "/tokenizer.json"), "{}");
+  EXPECT_EQ(file_text(folder + "/config.json"), R"({"model_type":"qwen3","of":"the model"})");
+}
+
+TEST(CheckpointStore, WeightsAloneGoOnAtTheirStepWithMomentsOfZero) {
   const UnitPlan plan(small_config());
   const TemporaryFolder place;
   CheckpointOptions options = options_in(place.path());
@@ -132,18 +153,56 @@ TEST(CheckpointStore, WeightsAloneLeaveMomentsAsTheyAre) {
   EXPECT_FALSE(names_in(options.folder + "/step-3").contains("state"));
   with_ranks(3, plan, Dtype::f32, options, quick_disk(), [&](RankWork& work) {
     fill(work.state, 42);
-    ShardedState before(plan, Dtype::f32, work.state.shard, work.state.shards);
-    fill(before, 42);
-    const auto cursor = work.store.load(options.folder + "/step-3", work.state);
-    ASSERT_TRUE(cursor) << cursor.error().context;
-    EXPECT_FALSE(*cursor);
-    EXPECT_TRUE(same_bytes(work.state.units[1].first_moment, before.units[1].first_moment));
+    const ShardedState fresh(plan, Dtype::f32, work.state.shard, work.state.shards);
+    const auto loaded = work.store.load(options.folder + "/step-3", work.state);
+    ASSERT_TRUE(loaded) << loaded.error().context;
+    EXPECT_FALSE(loaded->moments);
+    EXPECT_EQ(loaded->cursor, cursor_of(3));
+    for (std::size_t unit = 0; unit < plan.units().size(); ++unit) {
+      const UnitShard &got = work.state.units[unit], &zero = fresh.units[unit];
+      EXPECT_TRUE(same_bytes(got.first_moment, zero.first_moment));
+      EXPECT_TRUE(same_bytes(got.second_moment, zero.second_moment));
+    }
     ShardedState exact(plan, Dtype::f32, work.state.shard, work.state.shards);
     fill(exact, 5);
     const auto* got = reinterpret_cast<const float*>(work.state.units[1].master.data());
     const auto* wanted = reinterpret_cast<const float*>(exact.units[1].master.data());
     for (int i = 0; i < 100; ++i) EXPECT_NEAR(got[i], wanted[i], 0.004);  // rounded to bf16
   });
+}
+
+// A run that begins must not mix with another, one that goes on must not begin in silence.
+TEST(CheckpointStore, StepsThatAreThereAreToldFromNone) {
+  const struct {
+    const char* name;
+    const char* folder;  // made beforehand
+    bool steps;
+  } rows[] = {
+      {"nothing", "", false},
+      {"a folder that is empty", "step-7", true},
+      {"half of one", "step-7/state", true},
+      {"a save that was killed", ".saving-step-7", false},
+      {"moved aside", "step-7.before-1", false},
+      {"of another trainer", "checkpoint-7", false},
+      {"a name that is not ours", "step-07", false},
+  };
+  const UnitPlan plan(small_config());
+  for (const auto& row : rows) {
+    const TemporaryFolder place;
+    const CheckpointOptions options = options_in(place.path());
+    std::filesystem::create_directories(options.folder + "/" + row.folder);
+    with_ranks(2, plan, Dtype::f32, options, quick_disk(), [&](RankWork& work) {
+      const auto some = work.store.has_steps();
+      ASSERT_TRUE(some) << some.error().context;
+      EXPECT_EQ(*some, row.steps) << row.name;
+      const auto newest = work.store.newest();
+      ASSERT_TRUE(newest) << newest.error().context;
+      EXPECT_FALSE(*newest) << row.name;
+      if (work.rank == 0) {
+        EXPECT_EQ(work.store.take_warnings().size(), row.steps ? 1u : 0u) << row.name;
+      }
+    });
+  }
 }
 
 TEST(CheckpointStore, NothingThere) {
@@ -222,15 +281,54 @@ TEST(CheckpointStore, KeepsTheNewestAndWhatIsNotOurs) {
   EXPECT_EQ(names_in(options.folder),
             (std::set<std::string>{".saving-mine", "checkpoint-1", "latest", "step-2", "step-30",
                                    "step-40"}));
-  // Gone back before those: the one just saved stays, whatever its number.
-  save_step(2, plan, Dtype::f32, options, quick_disk(), 15, 3);
+  // Gone back before those: what lies ahead may be all that another run left.
+  for (const std::uint64_t step : {5u, 10u, 15u}) {
+    save_step(2, plan, Dtype::f32, options, quick_disk(), step, 3);
+  }
   EXPECT_EQ(names_in(options.folder),
-            (std::set<std::string>{".saving-mine", "checkpoint-1", "latest", "step-2", "step-15",
-                                   "step-40"}));
+            (std::set<std::string>{".saving-mine", "checkpoint-1", "latest", "step-2", "step-10",
+                                   "step-15", "step-30", "step-40"}));
   // The same step again: the older one may be a suspect, and stays beside.
   save_step(2, plan, Dtype::f32, options, quick_disk(), 40, 8);
   EXPECT_TRUE(names_in(options.folder).contains("step-40.before-1"));
   expect_newest(2, plan, Dtype::f32, options, quick_disk(), 40, 8);
+}
+
+// The last good one is not given up for one that cannot be loaded.
+TEST(CheckpointStore, DamagedOnesDoNotCountAsKept) {
+  const struct {
+    const char* name;
+    const char* command;  // in the folder of the newest
+    bool looked;          // newest() has read them all
+  } rows[] = {
+      {"flipped, and found", "printf X | dd of=$(ls model-*1-of*) bs=1 seek=4000 conv=notrunc",
+       true},
+      {"cut, and nobody looked", "truncate -s 5000 state/rank-00001*", false},
+      {"a file gone", "rm config.json", false},
+      {"no manifest", "rm muster-checkpoint.json", false},
+  };
+  const UnitPlan plan(small_config());
+  for (const auto& row : rows) {
+    const TemporaryFolder place;
+    CheckpointOptions options = options_in(place.path());
+    for (const std::uint64_t step : {10u, 20u, 30u}) {
+      save_step(2, plan, Dtype::f32, options, quick_disk(), step, step);
+    }
+    const auto run =
+        testing_support::run_shell("cd " + options.folder + "/step-30 && " + row.command);
+    ASSERT_EQ(run.status, 0) << run.output;
+    options.keep = 2;
+    with_ranks(2, plan, Dtype::f32, options, quick_disk(), [&](RankWork& work) {
+      if (row.looked) {
+        EXPECT_TRUE(work.store.newest());
+      }
+      EXPECT_TRUE(work.store.save(work.state, cursor_of(40)));
+      EXPECT_TRUE(work.store.finish());
+    });
+    EXPECT_EQ(names_in(options.folder),
+              (std::set<std::string>{"latest", "step-20", "step-30", "step-40"}))
+        << row.name;
+  }
 }
 
 TEST(CheckpointStore, NoRoomIsToldBeforeAnythingIsWritten) {
@@ -247,6 +345,66 @@ TEST(CheckpointStore, NoRoomIsToldBeforeAnythingIsWritten) {
     EXPECT_NE(saved.error().context.find("100000 are free"), std::string::npos);
   });
   EXPECT_EQ(names_in(options.folder), (std::set<std::string>{"latest", "step-1"}));
+}
+
+// A save of a step that is there: at no call of the disk may the name be without a whole
+// checkpoint, as a process that is killed there would leave it.
+TEST(CheckpointStore, AStepSavedAgainHasAWholeOneAtEachCall) {
+  const UnitPlan plan(small_config());
+  for (const bool exchanges : {true, false}) {
+    const TemporaryFolder place;
+    const CheckpointOptions options = options_in(place.path());
+    save_step(1, plan, Dtype::f32, options, quick_disk(), 6, 1);
+    FaultySaveDisk disk(quick_disk());
+    disk.exchanges = exchanges;
+    int gaps = 0, copy = 0;
+    disk.before_call = [&] {
+      if (std::filesystem::exists(options.folder + "/step-6")) return;
+      ++gaps;
+      // What the next attempt makes of it.
+      CheckpointOptions next = options;
+      next.folder = fmt::format("{}/next-{}", place.path(), ++copy);
+      std::filesystem::copy(options.folder, next.folder, std::filesystem::copy_options::recursive);
+      expect_newest(1, plan, Dtype::f32, next, quick_disk(), 6, 2);
+    };
+    save_step(1, plan, Dtype::f32, options, disk, 6, 2);
+    disk.before_call = nullptr;
+    EXPECT_EQ(gaps > 0, !exchanges);
+    expect_newest(1, plan, Dtype::f32, options, quick_disk(), 6, 2);
+    EXPECT_EQ(names_in(options.folder),
+              (std::set<std::string>{"latest", "step-6", "step-6.before-1"}));
+    std::filesystem::remove_all(options.folder + "/step-6");
+    std::filesystem::rename(options.folder + "/step-6.before-1", options.folder + "/step-6");
+    expect_newest(1, plan, Dtype::f32, options, quick_disk(), 6, 1);
+  }
+}
+
+// One call of saving a step again fails: the name has the older or the newer, whole.
+TEST(CheckpointStore, AStepSavedAgainFailsAtEachCall) {
+  Qwen3Config config = small_config();
+  config.layers = 1;
+  const UnitPlan plan(config);
+  for (const bool exchanges : {true, false}) {
+    bool through = false;
+    for (std::uint64_t call = 0; !through; ++call) {
+      SCOPED_TRACE(fmt::format("call {}, exchanges {}", call, exchanges));
+      ASSERT_LT(call, 400u);
+      const TemporaryFolder place;
+      const CheckpointOptions options = options_in(place.path());
+      save_step(1, plan, Dtype::f32, options, quick_disk(), 6, 1);
+      FaultySaveDisk disk(quick_disk());
+      disk.exchanges = exchanges;
+      with_ranks(1, plan, Dtype::f32, options, disk, [&](RankWork& work) {
+        disk.failing_call = disk.calls() + call;
+        fill(work.state, 2);
+        Status saved = work.store.save(work.state, cursor_of(6));
+        if (saved) saved = work.store.finish();
+        through = saved && disk.calls() <= *disk.failing_call;
+      });
+      const bool newer = names_in(options.folder).contains("step-6.before-1");
+      expect_newest(1, plan, Dtype::f32, options, quick_disk(), 6, newer ? 2 : 1);
+    }
+  }
 }
 
 // One call of a save fails: every rank is told, what was complete stays so, and nothing is left of

@@ -22,13 +22,25 @@ std::optional<std::uint64_t> step_behind(std::string_view name, std::string_view
   return step && std::to_string(*step) == digits ? step : std::nullopt;
 }
 
-Status prune(SaveDisk& disk, const std::string& folder, std::uint64_t keep, std::uint64_t saved) {
+bool looks_whole(SaveDisk& disk, const std::string& path) {
+  const auto manifest = read_manifest(disk, path);
+  return manifest && std::all_of(manifest->files.begin(), manifest->files.end(),
+                                 [&](const checkpoint::ManifestFile& wanted) {
+                                   const auto file = disk.open(path + "/" + wanted.name);
+                                   return file && (*file)->bytes() == wanted.bytes;
+                                 });
+}
+
+Status prune(SaveDisk& disk, const std::string& folder, std::uint64_t keep, std::uint64_t saved,
+             const std::set<std::uint64_t>& unsound) {
   const auto steps = saved_steps(disk, folder);
   if (!steps) return steps.error();
   std::uint64_t whole = 1;  // the one just saved
   for (const std::uint64_t step : *steps) {
     const std::string path = folder + "/" + step_folder(step);
-    if (step == saved || !read_manifest(disk, path) || ++whole <= keep) continue;
+    // What lies ahead is of another attempt, or another run.
+    if (step >= saved || unsound.contains(step) || !looks_whole(disk, path)) continue;
+    if (++whole <= keep) continue;
     // First another name: a removal that is killed leaves no checkpoint with holes.
     const std::string aside = fmt::format("{}/{}{}", folder, kRemoved, step);
     if (Status gone = disk.remove(aside); !gone) return gone;
@@ -36,6 +48,14 @@ Status prune(SaveDisk& disk, const std::string& folder, std::uint64_t keep, std:
     if (Status gone = disk.remove(aside); !gone) return gone;
   }
   return {};
+}
+
+// A save was killed between the two renames: the older one is aside, and nothing has the name.
+bool lost_its_name(const std::vector<std::string>& names, std::uint64_t step) {
+  const auto has = [&](const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  return !has(step_folder(step)) && has(before_folder(step_folder(step), 1));
 }
 
 }  // namespace
@@ -65,18 +85,24 @@ Status remove_leftovers(SaveDisk& disk, const std::string& folder) {
   const auto names = disk.list(folder);
   if (!names) return names.error().code == Errc::not_found ? Status() : names.error();
   for (const std::string& name : *names) {
-    if (!step_behind(name, kSaving) && !step_behind(name, kRemoved)) continue;
+    const auto saving = step_behind(name, kSaving);
+    if (!saving && !step_behind(name, kRemoved)) continue;
+    if (saving && lost_its_name(*names, *saving) && read_manifest(disk, folder + "/" + name)) {
+      const std::string place = folder + "/" + step_folder(*saving);
+      if (Status moved = disk.rename(folder + "/" + name, place); !moved) return moved;
+      continue;
+    }
     if (Status gone = disk.remove(folder + "/" + name); !gone) return gone;
   }
   return {};
 }
 
 void after_commit(SaveDisk& disk, const CheckpointOptions& options, std::uint64_t step,
-                  std::vector<std::string>& warnings) {
+                  const std::set<std::uint64_t>& unsound, std::vector<std::string>& warnings) {
   const Status named = disk.write_whole(options.folder + "/latest", step_folder(step) + "\n");
   if (!named) warnings.push_back(named.error().context);
   if (options.keep == 0) return;
-  const Status pruned = prune(disk, options.folder, options.keep, step);
+  const Status pruned = prune(disk, options.folder, options.keep, step, unsound);
   if (!pruned) warnings.push_back("removing older checkpoints: " + pruned.error().context);
 }
 

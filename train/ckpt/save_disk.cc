@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <filesystem>
@@ -13,23 +12,19 @@
 
 #include "edge/os/data_file.h"
 #include "edge/os/files.h"
+#include "edge/os/work_file.h"
 
 namespace muster::train {
 namespace {
 
 class RealSaveFile final : public SaveFile {
  public:
-  explicit RealSaveFile(DataWriter writer) : writer_(std::move(writer)) {}
-  Status append(std::string_view bytes) override {
-    Status written = writer_.write_at(at_, bytes);
-    at_ += bytes.size();
-    return written;
-  }
-  Status sync() override { return writer_.sync(); }
+  explicit RealSaveFile(std::unique_ptr<WorkFile> file) : file_(std::move(file)) {}
+  Status append(std::string_view bytes) override { return file_->append(bytes); }
+  Status sync() override { return file_->sync(); }
 
  private:
-  DataWriter writer_;
-  std::uint64_t at_ = 0;
+  std::unique_ptr<WorkFile> file_;
 };
 
 class RealLoadFile final : public LoadFile {
@@ -64,9 +59,9 @@ class RealSaveDisk final : public SaveDisk {
     return of(error, "making the folder " + path);
   }
   Result<std::unique_ptr<SaveFile>> create(const std::string& path) override {
-    auto writer = DataWriter::create(path);
-    if (!writer) return writer.error();
-    return std::unique_ptr<SaveFile>(new RealSaveFile(std::move(*writer)));
+    auto file = open_work_file(path, true);
+    if (!file) return file.error();
+    return std::unique_ptr<SaveFile>(new RealSaveFile(std::move(*file)));
   }
   Result<std::unique_ptr<LoadFile>> open(const std::string& path) override {
     auto reader = DataReader::open(path);
@@ -77,27 +72,22 @@ class RealSaveDisk final : public SaveDisk {
     return real_files().write_atomic(path, bytes);
   }
   Status rename(const std::string& from, const std::string& to) override {
-    if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return {};
-    // Some network file systems cannot promise that: there the name is looked at first.
-    if (errno != EINVAL && errno != ENOSYS) return errno_error("renaming to " + to, errno);
-    if (has(to)) return errno_error("renaming to " + to, EEXIST);
-    if (::rename(from.c_str(), to.c_str()) == 0) return {};
-    return errno_error("renaming to " + to, errno);
+    return rename_to_new(from, to);
+  }
+  Status exchange(const std::string& one, const std::string& other) override {
+    if (::renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE) == 0) {
+      return {};
+    }
+    const std::string doing = "exchanging " + one + " and " + other;
+    if (errno == EINVAL || errno == ENOSYS) return make_error(Errc::unsupported, doing);
+    return errno_error(doing, errno);
   }
   Status remove(const std::string& path) override {
     std::error_code error;
     std::filesystem::remove_all(path, error);
     return of(error, "removing " + path);
   }
-  Status sync_folder(const std::string& path) override {
-    const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) return errno_error("opening " + path, errno);
-    const int failed = ::fsync(fd) != 0 ? errno : 0;
-    ::close(fd);
-    // A file system that has no such call loses nothing that it could keep.
-    if (failed == 0 || failed == EINVAL || failed == ENOSYS) return {};
-    return errno_error("writing " + path, failed);
-  }
+  Status sync_folder(const std::string& path) override { return muster::sync_folder(path); }
   Result<std::uint64_t> room(const std::string& folder) override {
     struct statvfs st{};
     if (::statvfs(folder.c_str(), &st) != 0) return errno_error("looking at " + folder, errno);

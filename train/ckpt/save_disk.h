@@ -43,6 +43,9 @@ class SaveDisk {
   virtual Status write_whole(const std::string& path, std::string_view bytes) = 0;
   // Never over something that is there.
   virtual Status rename(const std::string& from, const std::string& to) = 0;
+  // Each takes the other's name, at once. Errc::unsupported where the kernel or the file system has
+  // no such call.
+  virtual Status exchange(const std::string& one, const std::string& other) = 0;
   // With all below; links are removed, not followed. What is not there is fine.
   virtual Status remove(const std::string& path) = 0;
   // The names in a folder outlive a loss of power.

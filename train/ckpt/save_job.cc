@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <memory>
+#include <new>
 #include <optional>
 
 #include "base/limits.h"
@@ -45,10 +47,9 @@ std::string_view chars(const std::byte* bytes, std::uint64_t count) {
   return {reinterpret_cast<const char*>(bytes), count};
 }
 
-AlignedBytes copy_of(const AlignedBytes& from) {
-  AlignedBytes out(from.size());
-  if (from.size() > 0) std::memcpy(out.data(), from.data(), from.size());
-  return out;
+void to_bf16_slice_of(Dtype dtype, const std::byte* from, std::byte* to, std::uint64_t count) {
+  dtype == Dtype::f64 ? to_bf16_numbers<double>(from, to, count)
+                      : to_bf16_numbers<float>(from, to, count);
 }
 
 // A file whose size and hash are known when it is closed.
@@ -116,8 +117,8 @@ class Writer {
   Status exact();
   Result<std::vector<ManifestFile>> gather_files();
   Status commit(std::vector<ManifestFile> files, std::vector<std::string>& warnings);
-  Status copy_model_files(std::vector<ManifestFile>& files);
   Status move_to_its_name();
+  Status take_the_name(const std::string& name);
 
   SaveDisk& disk_;
   Communicator& comm_;
@@ -137,20 +138,18 @@ Status Writer::make_folder() {
 
 // Fails where the ranks lost one another; what the disk refuses is kept until all have gathered.
 Status Writer::weights() {
-  layout_ = weights_files(snapshot_.plan, job_.options.file_bytes);
-  const std::uint64_t largest = snapshot_.plan.largest_unit(snapshot_.shards);
-  AlignedBytes full(largest * kBf16Bytes), own(largest / snapshot_.shards * kBf16Bytes);
+  layout_ = weights_files(snapshot_.plan(), job_.options.file_bytes);
   for (std::size_t k = 0; k < layout_.size(); ++k) {
     const WeightsFile& file = layout_[k];
     const bool owner =
         static_cast<std::size_t>(comm_.rank()) == k % static_cast<std::size_t>(comm_.world());
     for (std::size_t unit = file.first_unit; unit < file.first_unit + file.units; ++unit) {
-      snapshot_.to_bf16_slice(unit, own.data());
-      const std::uint64_t bytes = snapshot_.plan.slice(unit, snapshot_.shards) * kBf16Bytes;
-      const Ticket ticket = comm_.all_gather(own.data(), full.data(), bytes,
+      snapshot_.to_bf16_slice(unit);
+      const std::uint64_t bytes = snapshot_.plan().slice(unit, snapshot_.shards()) * kBf16Bytes;
+      const Ticket ticket = comm_.all_gather(snapshot_.own(), snapshot_.gathered(), bytes,
                                              {Purpose::save, static_cast<std::uint32_t>(unit)});
       if (Status gathered = comm_.wait(ticket); !gathered) return gathered;
-      if (owner && mine_) mine_ = weights_part(file, unit, full.data());
+      if (owner && mine_) mine_ = weights_part(file, unit, snapshot_.gathered());
     }
   }
   return {};
@@ -163,7 +162,7 @@ Status Writer::weights_part(const WeightsFile& file, std::size_t unit, const std
     open_ = std::move(*created);
     if (Status written = open_->append(file.head); !written) return written;
   }
-  const std::uint64_t bytes = snapshot_.plan.units()[unit].elements * kBf16Bytes;
+  const std::uint64_t bytes = snapshot_.plan().units()[unit].elements * kBf16Bytes;
   if (Status written = open_->append(chars(full, bytes)); !written) return written;
   if (unit + 1 < file.first_unit + file.units) return {};
   auto closed = open_->close();
@@ -175,16 +174,12 @@ Status Writer::weights_part(const WeightsFile& file, std::size_t unit, const std
 
 Status Writer::exact() {
   const StateFile layout =
-      state_file(snapshot_.plan, snapshot_.dtype, snapshot_.shard, snapshot_.shards);
+      state_file(snapshot_.plan(), snapshot_.dtype(), snapshot_.shard(), snapshot_.shards());
   auto file = HashedFile::create(disk_, folder_, layout.name);
   if (!file) return file.error();
   if (Status written = file->append(layout.head); !written) return written;
-  for (const UnitShard& unit : snapshot_.exact) {
-    for (const AlignedBytes* part : {&unit.master, &unit.first_moment, &unit.second_moment}) {
-      if (Status written = file->append(chars(part->data(), part->size())); !written) {
-        return written;
-      }
-    }
+  for (std::size_t unit = 0; unit < snapshot_.plan().units().size(); ++unit) {
+    if (Status written = file->append(snapshot_.state_of(unit)); !written) return written;
   }
   auto closed = file->close();
   if (!closed) return closed.error();
@@ -211,33 +206,17 @@ Result<std::vector<ManifestFile>> Writer::gather_files() {
   return out;
 }
 
-Status Writer::copy_model_files(std::vector<ManifestFile>& files) {
-  const std::string& from = job_.options.model_folder;
-  bool configured = false;
-  for (const std::string_view name : kCopied) {
-    const std::string path = from + "/" + std::string(name);
-    if (from.empty() || !disk_.has(path)) continue;
-    const auto bytes = read_small(disk_, path, limits::kTokenizerBytes);
-    if (!bytes) return bytes.error();
-    auto written = write_small(disk_, folder_, std::string(name), *bytes);
-    if (!written) return written.error();
-    files.push_back(std::move(*written));
-    configured = configured || name == "config.json";
-  }
-  if (configured || job_.options.config_json.empty()) return {};
-  auto written = write_small(disk_, folder_, "config.json", job_.options.config_json);
-  if (!written) return written.error();
-  files.push_back(std::move(*written));
-  return {};
-}
-
 Status Writer::commit(std::vector<ManifestFile> files, std::vector<std::string>& warnings) {
-  if (const std::string index = weights_index(snapshot_.plan, layout_); !index.empty()) {
+  if (const std::string index = weights_index(snapshot_.plan(), layout_); !index.empty()) {
     auto written = write_small(disk_, folder_, "model.safetensors.index.json", index);
     if (!written) return written.error();
     files.push_back(std::move(*written));
   }
-  if (Status copied = copy_model_files(files); !copied) return copied;
+  for (const ModelFile& file : job_.model_files) {
+    auto written = write_small(disk_, folder_, file.name, file.bytes);
+    if (!written) return written.error();
+    files.push_back(std::move(*written));
+  }
   std::sort(files.begin(), files.end(),
             [](const ManifestFile& a, const ManifestFile& b) { return a.name < b.name; });
   CheckpointManifest manifest;
@@ -246,8 +225,8 @@ Status Writer::commit(std::vector<ManifestFile> files, std::vector<std::string>&
   manifest.seed = job_.cursor.seed;
   manifest.pack_digest = job_.cursor.pack_digest;
   manifest.skipped = job_.cursor.skipped;
-  manifest.plan_digest = snapshot_.plan.digest();
-  manifest.world = snapshot_.shards;
+  manifest.plan_digest = snapshot_.plan().digest();
+  manifest.world = snapshot_.shards();
   manifest.exact = job_.options.exact;
   manifest.files = std::move(files);
   // The last: whoever finds it finds all that it names.
@@ -259,52 +238,96 @@ Status Writer::commit(std::vector<ManifestFile> files, std::vector<std::string>&
   }
   if (Status kept = disk_.sync_folder(folder_); !kept) return kept;
   if (Status moved = move_to_its_name(); !moved) return moved;
-  after_commit(disk_, job_.options, job_.cursor.step, warnings);
+  after_commit(disk_, job_.options, job_.cursor.step, job_.unsound, warnings);
   return {};
 }
 
 // A checkpoint of this step from an attempt before, which may be a suspect, is moved aside and
-// stays.
+// stays. It keeps its name until this one takes it: who is killed here leaves one or the other.
 Status Writer::move_to_its_name() {
   const std::string name = job_.options.folder + "/" + step_folder(job_.cursor.step);
-  for (int i = 1; disk_.has(name) && i < 1000; ++i) {
-    const std::string aside = fmt::format("{}.before-{}", name, i);
-    if (disk_.has(aside)) continue;
-    if (Status moved = disk_.rename(name, aside); !moved) return moved;
-  }
-  if (Status moved = disk_.rename(folder_, name); !moved) return moved;
+  Status moved = disk_.has(name) ? take_the_name(name) : disk_.rename(folder_, name);
+  if (!moved) return moved;
   return disk_.sync_folder(job_.options.folder);
+}
+
+Status Writer::take_the_name(const std::string& name) {
+  std::string aside;
+  for (int i = 1; aside.empty() || disk_.has(aside); ++i) aside = before_folder(name, i);
+  if (Status moved = disk_.rename(folder_, aside); !moved) return moved;
+  Status taken = disk_.exchange(aside, name);
+  if (taken) return taken;
+  if (Status back = disk_.rename(aside, folder_); !back) {
+    (void)disk_.remove(aside);  // it is no older one
+    return back;
+  }
+  if (taken.error().code != Errc::unsupported) return taken;
+  // In two steps, which open() completes when this is killed between them.
+  if (Status moved = disk_.rename(name, aside); !moved) return moved;
+  taken = disk_.rename(folder_, name);
+  if (!taken) (void)disk_.rename(aside, name);
+  return taken;
 }
 
 }  // namespace
 
-Snapshot::Snapshot(const ShardedState& state, bool whole)
-    : plan(*state.plan), dtype(state.dtype), shard(state.shard), shards(state.shards) {
+Snapshot::Snapshot(const ShardedState& state, bool exact)
+    : plan_(*state.plan),
+      dtype_(state.dtype),
+      shard_(state.shard),
+      shards_(state.shards),
+      exact_(exact) {
+  const std::uint64_t wide = exact ? std::size(kStateParts) * dtype_bytes(dtype_) : kBf16Bytes;
+  for (std::size_t unit = 0; unit < plan_.units().size(); ++unit) {
+    unit_at_.push_back(bytes_);
+    bytes_ += plan_.slice(unit, shards_) * wide;
+  }
+  const std::uint64_t largest = plan_.largest_unit(shards_);
+  own_at_ = bytes_;
+  gathered_at_ = own_at_ + largest / shards_ * kBf16Bytes;
+  bytes_ = gathered_at_ + largest * kBf16Bytes;
+}
+
+Result<Snapshot> Snapshot::of(const ShardedState& state, bool exact) {
+  Snapshot out(state, exact);
+  out.memory_.reset(new (std::nothrow) std::byte[out.bytes_]);
+  if (!out.memory_) {
+    return make_error(Errc::exhausted,
+                      fmt::format("a save holds {} bytes more while it is written, and there is no "
+                                  "memory for them",
+                                  out.bytes_));
+  }
+  out.copy(state);
+  return out;
+}
+
+void Snapshot::copy(const ShardedState& state) {
   for (std::size_t unit = 0; unit < state.units.size(); ++unit) {
     const UnitShard& from = state.units[unit];
-    if (whole) {
-      exact.push_back(
-          {copy_of(from.master), copy_of(from.first_moment), copy_of(from.second_moment)});
+    std::byte* to = memory_.get() + unit_at_[unit];
+    if (!exact_) {
+      to_bf16_slice_of(dtype_, from.master.data(), to, plan_.slice(unit, shards_));
       continue;
     }
-    weights.emplace_back(plan.slice(unit, shards) * kBf16Bytes);
-    const std::uint64_t count = plan.slice(unit, shards);
-    if (dtype == Dtype::f64) {
-      to_bf16_numbers<double>(from.master.data(), weights.back().data(), count);
-    } else {
-      to_bf16_numbers<float>(from.master.data(), weights.back().data(), count);
+    for (const AlignedBytes* part : {&from.master, &from.first_moment, &from.second_moment}) {
+      if (part->size() > 0) std::memcpy(to, part->data(), part->size());
+      to += part->size();
     }
   }
 }
 
-void Snapshot::to_bf16_slice(std::size_t unit, std::byte* out) const {
-  const std::uint64_t count = plan.slice(unit, shards);
-  if (exact.empty()) {
-    std::memcpy(out, weights[unit].data(), count * kBf16Bytes);
-  } else if (dtype == Dtype::f64) {
-    to_bf16_numbers<double>(exact[unit].master.data(), out, count);
+std::string_view Snapshot::state_of(std::size_t unit) const {
+  const std::uint64_t end = unit + 1 < unit_at_.size() ? unit_at_[unit + 1] : own_at_;
+  return chars(memory_.get() + unit_at_[unit], end - unit_at_[unit]);
+}
+
+void Snapshot::to_bf16_slice(std::size_t unit) const {
+  const std::uint64_t count = plan_.slice(unit, shards_);
+  const std::byte* from = memory_.get() + unit_at_[unit];
+  if (exact_) {
+    to_bf16_slice_of(dtype_, from, own(), count);
   } else {
-    to_bf16_numbers<float>(exact[unit].master.data(), out, count);
+    std::memcpy(own(), from, count * kBf16Bytes);
   }
 }
 
@@ -318,8 +341,28 @@ std::uint64_t checkpoint_bytes(const UnitPlan& plan, Dtype dtype, std::uint64_t 
   return weights + exact + (weights + exact) / 100 + std::min(kBeside, weights + exact);
 }
 
+Result<std::vector<ModelFile>> read_model_files(SaveDisk& disk, const CheckpointOptions& options) {
+  std::vector<ModelFile> out;
+  bool configured = false;
+  for (const std::string_view name : kCopied) {
+    const std::string path = options.model_folder + "/" + std::string(name);
+    if (options.model_folder.empty() || !disk.has(path)) continue;
+    auto bytes = read_small(disk, path, limits::kTokenizerBytes);
+    if (!bytes) return bytes.error();
+    out.push_back({std::string(name), std::move(*bytes)});
+    configured = configured || name == "config.json";
+  }
+  if (!configured && !options.config_json.empty()) {
+    out.push_back({"config.json", options.config_json});
+  }
+  return out;
+}
+
 std::string step_folder(std::uint64_t step) {
   return fmt::format("step-{}", step);
+}
+std::string before_folder(const std::string& folder, int number) {
+  return fmt::format("{}.before-{}", folder, number);
 }
 std::string saving_folder(std::uint64_t step) {
   return fmt::format(".saving-step-{}", step);

@@ -44,9 +44,9 @@ int save_and_save(int rank, const std::string& token, const CheckpointOptions& o
   if (!newest) return 4;
   std::uint64_t step = 0;
   if (*newest) {
-    const auto cursor = (*store)->load(**newest, state);
-    if (!cursor || !*cursor) return 5;
-    step = (*cursor)->step;
+    const auto loaded = (*store)->load(**newest, state);
+    if (!loaded) return 5;
+    step = loaded->cursor.step;
   }
   const std::uint64_t from = disk.calls();
   disk.before_call = [&disk, from, killed_at] {
@@ -73,12 +73,12 @@ std::uint64_t check_newest(const UnitPlan& plan, const CheckpointOptions& option
       for (const std::string& text : work.store.take_warnings()) ADD_FAILURE() << text;
     }
     if (!*newest) return;
-    const auto cursor = work.store.load(**newest, work.state);
-    ASSERT_TRUE(cursor && *cursor);
+    const auto loaded = work.store.load(**newest, work.state);
+    ASSERT_TRUE(loaded);
     ShardedState expected(plan, Dtype::f32, work.state.shard, work.state.shards);
-    fill(expected, (*cursor)->step);
+    fill(expected, loaded->cursor.step);
     EXPECT_TRUE(same_state(work.state, expected));
-    if (work.rank == 0) step = (*cursor)->step;
+    if (work.rank == 0) step = loaded->cursor.step;
   });
   EXPECT_GE(step, static_cast<std::uint64_t>(least));
   for (const auto& entry : std::filesystem::directory_iterator(options.folder)) {

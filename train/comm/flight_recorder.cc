@@ -139,12 +139,17 @@ std::uint64_t FlightRecorder::post(std::uint32_t group, std::uint64_t seq, Colle
   return place;
 }
 
+// The ring may have gone round meanwhile: the row is then of another call.
+bool FlightRecorder::holds(std::uint64_t place) const {
+  return place != UINT64_MAX && std::atomic_ref(row(place).number).load() == place + 1;
+}
+
 void FlightRecorder::started(std::uint64_t place) {
-  if (place != UINT64_MAX) store(row(place).begun_ns, now_ns());
+  if (holds(place)) store(row(place).begun_ns, now_ns());
 }
 
 void FlightRecorder::finished(std::uint64_t place) {
-  if (place != UINT64_MAX) store(row(place).ended_ns, now_ns());
+  if (holds(place)) store(row(place).ended_ns, now_ns());
 }
 
 void FlightRecorder::seen() {

@@ -35,7 +35,8 @@ class FlightRecorder {
   // Number of the group for post(). Beyond kFlightRecordGroups its calls are not recorded.
   std::uint32_t add_group(std::string_view name, std::span<const int> ranks);
 
-  // Returns the record's place for started() and finished().
+  // Returns the record's place for started() and finished(), which do nothing once the ring has
+  // gone round.
   std::uint64_t post(std::uint32_t group, std::uint64_t seq, CollectiveOp op, Tag tag,
                      std::uint64_t bytes, Dtype dtype);
   void started(std::uint64_t place);
@@ -55,6 +56,7 @@ class FlightRecorder {
   FlightRecorder(std::byte* memory, std::size_t size, const Head& head);
   FlightRecordHeader& header() const;
   FlightRecordRow& row(std::uint64_t place) const;
+  bool holds(std::uint64_t place) const;
 
   std::byte* memory_;
   std::size_t size_;

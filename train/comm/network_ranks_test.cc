@@ -171,6 +171,21 @@ TEST(NetworkRanks, AnyThreadMayGiveUpForAll) {
   });
 }
 
+// All ranks agree, or none does: otherwise one ends with what they agreed on, another as if a rank
+// had been lost.
+TEST(NetworkRanks, AFailureBehindACallThatAllMadeLeavesItAsItWas) {
+  for (int repeat = 0; repeat < 150; ++repeat) {
+    Ranks ranks = join_loopback(2, patient(30));
+    on_all(ranks, [](Communicator& comm) {
+      EXPECT_TRUE(comm.barrier({Purpose::loss, 0}));
+      const auto worst = comm.max(comm.rank(), {Purpose::save, 0});
+      if (comm.rank() == 1) comm.abort("the disk is full");
+      EXPECT_TRUE(worst) << worst.error().context;
+    });
+    if (HasFailure()) return;
+  }
+}
+
 TEST(NetworkRanks, WithoutTheCheckRanksThatDifferHang) {
   CommOptions silent = patient(30);
   silent.deadline = silent.save_deadline = std::nullopt;

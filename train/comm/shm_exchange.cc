@@ -146,6 +146,8 @@ bool ShmExchange::meet(const CallSignature& own, std::optional<MonoTime> until,
   call_ = own;
   until_ = until;
   came_ = system_clock().mono();
+  // Others may still read what this rank wrote two calls ago, where a failure ended that one.
+  if (failed()) return false;
   slots_[place_].calls[own.seq & 1] = own;
   if (!arrive()) return false;
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = slots_[i].calls[own.seq & 1];

@@ -202,8 +202,10 @@ bool TcpExchange::out_of_time() {
   return true;
 }
 
-// Sleeps until bytes can move, news came, or the time is out; false after a failure.
+// Sleeps until bytes can move, news came, or the time is out; false after a failure. True where
+// the bytes of the exchange are complete, whatever else came.
 bool TcpExchange::wait_for_any() {
+  const bool waiting = busy();
   std::vector<pollfd> polled = {{wake_.get(), POLLIN, 0}};
   {
     const std::lock_guard lock(news_);
@@ -228,19 +230,26 @@ bool TcpExchange::wait_for_any() {
     }
   }
   find_leavers();
+  if (waiting && !busy()) return true;
   return !failure() && !out_of_time();
 }
 
+bool TcpExchange::busy() const {
+  return std::any_of(peers_.begin(), peers_.end(),
+                     [](const Peer& peer) { return peer.in_left > 0 || peer.out_left > 0; });
+}
+
+// What failed after all came is for the next one: others have the bytes of this one, and act on
+// them.
 bool TcpExchange::exchange() {
-  const auto busy = [&] {
-    return std::any_of(peers_.begin(), peers_.end(),
-                       [](const Peer& peer) { return peer.in_left > 0 || peer.out_left > 0; });
-  };
   if (failure()) return false;
   for (std::size_t i = 0; i < peers_.size(); ++i) move_bytes(i);
   find_leavers();
   while (busy()) {
-    if (!wait_for_any()) return false;
+    if (wait_for_any()) continue;
+    // Bytes that came before the news lie on another connection.
+    for (std::size_t i = 0; i < peers_.size(); ++i) move_bytes(i);
+    return !busy();
   }
   return true;
 }

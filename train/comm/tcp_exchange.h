@@ -59,6 +59,7 @@ class TcpExchange final : public Exchange {
   Status call_others(MonoTime until);
   Status await_others(const Descriptor& listener, MonoTime until);
   bool exchange();
+  bool busy() const;
   bool wait_for_any();
   void move_bytes(std::size_t place);
   void find_leavers();

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "base/result.h"
@@ -44,8 +43,10 @@ class BlockSource {
   virtual std::uint64_t blocks() const = 0;  // that this rank knows of
   // Whole steps of one epoch, as far as this rank knows.
   virtual std::uint64_t steps() const = 0;
-  // Names the data, the same on all ranks; absent where every rank has its own.
-  virtual std::optional<std::uint64_t> digest() const = 0;
+  // Whether all ranks read the same data, or each has its own.
+  virtual bool shared() const = 0;
+  // Names the data that this rank reads, by its content.
+  virtual std::uint64_t digest() const = 0;
 
   // step < steps(), of this epoch. `out` is used again: after the first step it allocates nothing.
   virtual Status read(std::uint64_t epoch, std::uint64_t step, StepBlocks& out) = 0;

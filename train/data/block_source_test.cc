@@ -127,7 +127,8 @@ TEST(PackBlocks, WhereEveryTokenCountsLabelsAreArithmetic) {
   ASSERT_TRUE((*source)->read(0, 0, step));
   EXPECT_EQ(step.labels, 8 * (kLength - 1));
   EXPECT_EQ(blocks_of(step, true).size(), 4u);
-  EXPECT_TRUE((*source)->digest());
+  EXPECT_TRUE((*source)->shared());
+  EXPECT_NE((*source)->digest(), 0u);
 }
 
 TEST(PackBlocks, RefusesWhatIsNoPack) {
@@ -179,6 +180,20 @@ TEST(PackBlocks, AFileThatIsCutWhileItIsReadIsAnError) {
   EXPECT_EQ(done.error().code, Errc::corrupt);
 }
 
+TEST(RankFile, IsNamedByItsContent) {
+  const TemporaryFolder folder;
+  const std::string bytes = ids_of(11) + "tail";
+  std::string flipped = bytes;
+  flipped.back() = 'L';
+  std::set<std::uint64_t> digests;
+  for (const std::string& content : {bytes, bytes, flipped}) {
+    const auto source = open_rank_file(folder.write("rank00.i32", content), kLength, {1, 1, 0, 1});
+    ASSERT_TRUE(source) << source.error().context;
+    digests.insert((*source)->digest());
+  }
+  EXPECT_EQ(digests.size(), 2u);
+}
+
 TEST(RankFile, WholeBlocksInAnOrderOfTheSeed) {
   const TemporaryFolder folder;
   const std::string path = folder.write("rank03.i32", ids_of(11) + "tail");
@@ -188,7 +203,7 @@ TEST(RankFile, WholeBlocksInAnOrderOfTheSeed) {
     ASSERT_TRUE(source) << source.error().context;
     EXPECT_EQ((*source)->blocks(), 11u);
     EXPECT_EQ((*source)->steps(), 2u);
-    EXPECT_FALSE((*source)->digest());
+    EXPECT_FALSE((*source)->shared());
     for (const std::uint64_t epoch : {0u, 1u}) {
       std::vector<std::uint64_t> order;
       StepBlocks step;

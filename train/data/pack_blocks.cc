@@ -33,7 +33,8 @@ class PackBlocks final : public BlockSource {
   std::uint64_t block_tokens() const override { return manifest_.block_tokens; }
   std::uint64_t blocks() const override { return manifest_.blocks; }
   std::uint64_t steps() const override { return plan_.steps(); }
-  std::optional<std::uint64_t> digest() const override;
+  bool shared() const override { return true; }
+  std::uint64_t digest() const override;
   Status read(std::uint64_t epoch, std::uint64_t step, StepBlocks& out) override;
 
  private:
@@ -51,7 +52,7 @@ class PackBlocks final : public BlockSource {
 };
 
 // The front of the identity: 16 of its 32 digits.
-std::optional<std::uint64_t> PackBlocks::digest() const {
+std::uint64_t PackBlocks::digest() const {
   const std::string identity = blocks::manifest_identity(manifest_);
   std::uint64_t out = 0;
   std::from_chars(identity.data(), identity.data() + 16, out, 16);

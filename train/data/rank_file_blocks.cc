@@ -2,16 +2,21 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "base/check.h"
 #include "base/limits.h"
+#include "core/blocks/block_hash.h"
 #include "core/blocks/block_order.h"
 #include "edge/os/data_file.h"
 
 namespace muster::train {
 namespace {
+
+constexpr std::uint64_t kChunkBytes = 4 * 1024 * 1024;
 
 class RankFileBlocks final : public BlockSource {
  public:
@@ -24,7 +29,21 @@ class RankFileBlocks final : public BlockSource {
   std::uint64_t block_tokens() const override { return block_tokens_; }
   std::uint64_t blocks() const override { return blocks_; }
   std::uint64_t steps() const override { return blocks_ / blocks_of_step(); }
-  std::optional<std::uint64_t> digest() const override { return std::nullopt; }
+  bool shared() const override { return false; }
+  std::uint64_t digest() const override { return digest_; }
+
+  // Reads the whole file once: a step of training reads as fast as this, and takes longer.
+  Status take_digest() {
+    blocks::RunningHash hash;
+    std::string chunk;
+    for (std::uint64_t at = 0; at < file_.bytes(); at += chunk.size()) {
+      chunk.resize(std::min(kChunkBytes, file_.bytes() - at));
+      if (const Status read = file_.read_at(at, chunk); !read) return read;
+      hash.add(chunk);
+    }
+    digest_ = hash.value().low;
+    return {};
+  }
 
   Status read(std::uint64_t epoch, std::uint64_t step, StepBlocks& out) override {
     MUSTER_CHECK(step < steps(), "a step that there is");
@@ -49,7 +68,7 @@ class RankFileBlocks final : public BlockSource {
   std::uint64_t blocks_of_step() const { return cut_.accumulation * cut_.micro_batch; }
 
   DataReader file_;
-  std::uint64_t block_tokens_, blocks_;
+  std::uint64_t block_tokens_, blocks_, digest_ = 0;
   StepCut cut_;
 };
 
@@ -76,6 +95,7 @@ Result<std::unique_ptr<BlockSource>> open_rank_file(const std::string& path,
         fmt::format("{}: {} blocks of {} tokens are fewer than the {} of one step", path,
                     out->blocks(), block_tokens, cut.accumulation * cut.micro_batch));
   }
+  if (const Status read = out->take_digest(); !read) return read.error();
   return std::unique_ptr<BlockSource>(std::move(out));
 }
 

@@ -52,8 +52,10 @@ struct RunCursor {
   std::uint64_t step = 0;    // optimizer steps that are complete, over all epochs
   std::uint64_t tokens = 0;  // seen so far, over all ranks
   std::uint64_t seed = 0;
-  std::uint64_t pack_digest = 0;  // of the manifest: a resumed run reads the same data
-  std::uint64_t skipped = 0;      // steps whose gradient was not finite
+  std::uint64_t pack_digest = 0;  // of the data, by content: a resumed run reads the same
+  // Steps that the moments know nothing of: without a finite gradient or without labels, and all
+  // before a start with weights alone. step - skipped updates have made the moments.
+  std::uint64_t skipped = 0;
 
   bool operator==(const RunCursor&) const = default;
 };

@@ -49,7 +49,9 @@ std::uint64_t TensorSpec::elements() const {
   return count;
 }
 
-UnitPlan::UnitPlan(const Qwen3Config& config) {
+UnitPlan::UnitPlan(const Qwen3Config& config)
+    : unseen_(fmt::format("{} {} {:a} {:a}", config.heads, config.kv_heads, config.rope_theta,
+                          config.norm_epsilon)) {
   Unit embed;
   embed.name = "embed";
   add(embed, "model.embed_tokens.weight", {config.vocabulary, config.hidden});
@@ -99,6 +101,7 @@ std::uint64_t UnitPlan::digest() const {
     }
   }
   for (const Stage& stage : stages_) text += fmt::format("{} ", stage.unit);
+  text += unseen_;
   return blocks::hash_bytes(text).low;
 }
 

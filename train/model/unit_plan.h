@@ -53,12 +53,14 @@ class UnitPlan {
   std::uint64_t slice(std::size_t unit, std::uint64_t shards) const;
   std::uint64_t largest_unit(std::uint64_t shards) const;  // padded elements
 
-  // XXH3 of names, shapes and order: ranks compare it before they start.
+  // XXH3 of names, shapes and order, and of the numbers of the configuration that shapes do not
+  // show (heads, rope_theta, rms_norm_eps): equal ones compute the same function of their weights.
   std::uint64_t digest() const;
 
  private:
   std::vector<Unit> units_;
   std::vector<Stage> stages_;
+  std::string unseen_;  // what digest() adds to the shapes
 };
 
 }  // namespace muster::train

@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <functional>
 #include <set>
 #include <string>
+#include <string_view>
 
 namespace muster::train {
 namespace {
@@ -118,6 +121,28 @@ TEST(UnitPlan, SlicesAreEqualWholeAndNeverLargerThanNeeded) {
     }
     EXPECT_EQ(plan.largest_unit(shards), plan.slice(65, shards) * shards);
   }
+}
+
+TEST(UnitPlan, TheDigestTellsApartWhatShapesDoNotShow) {
+  const Qwen3Config config = config_of(kSizes[0]);
+  const struct {
+    std::string_view name;
+    std::function<void(Qwen3Config&)> change;
+  } rows[] = {
+      {"rope_theta", [](Qwen3Config& c) { c.rope_theta = 1e4; }},
+      {"rms_norm_eps", [](Qwen3Config& c) { c.norm_epsilon = 1e-5; }},
+      {"rope_theta, the last bit",
+       [](Qwen3Config& c) { c.rope_theta = std::nextafter(c.rope_theta, 2e6); }},
+  };
+  for (const auto& row : rows) {
+    Qwen3Config other = config;
+    row.change(other);
+    EXPECT_NE(UnitPlan(other).digest(), UnitPlan(config).digest()) << row.name;
+  }
+  // How long its blocks may be is no part of what it computes.
+  Qwen3Config longer = config;
+  longer.max_positions *= 2;
+  EXPECT_EQ(UnitPlan(longer).digest(), UnitPlan(config).digest());
 }
 
 TEST(UnitPlan, TheDigestTellsModelsApart) {

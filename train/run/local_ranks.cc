@@ -12,16 +12,20 @@
 #include <cstdlib>
 #include <vector>
 
+#include "core/model/exit_status.h"
 #include "edge/os/clock.h"
 #include "edge/os/files.h"
 
 namespace muster::train {
 namespace {
 
+constexpr int kPassedOn[] = {SIGTERM, SIGINT, SIGUSR1};
+
 sigset_t watched_signals() {
   sigset_t set;
   sigemptyset(&set);
-  for (const int number : {SIGCHLD, SIGTERM, SIGINT, SIGUSR1}) sigaddset(&set, number);
+  sigaddset(&set, SIGCHLD);
+  for (const int number : kPassedOn) sigaddset(&set, number);
   return set;
 }
 
@@ -29,7 +33,10 @@ sigset_t watched_signals() {
                           const sigset_t& mask) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != parent) std::_Exit(1);  // it has gone already
-  ::pthread_sigmask(SIG_SETMASK, &mask, nullptr);
+  // What it is asked before it looks waits for it; with these open it would end.
+  sigset_t waiting = mask;
+  for (const int number : kPassedOn) sigaddset(&waiting, number);
+  ::pthread_sigmask(SIG_SETMASK, &waiting, nullptr);
   std::exit(rank_main(rank));
 }
 
@@ -38,10 +45,11 @@ int status_of(int wait_status) {
   return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
 }
 
-std::string words_of(int rank, int wait_status) {
-  return WIFEXITED(wait_status)
-             ? fmt::format("rank {} ended first, with status {}", rank, WEXITSTATUS(wait_status))
-             : fmt::format("rank {} ended first, by signal {}", rank, WTERMSIG(wait_status));
+std::string words_of(int rank, int wait_status, bool first) {
+  const bool exited = WIFEXITED(wait_status);
+  return fmt::format("rank {} {} {} {}", rank, first ? "ended first," : "ended",
+                     exited ? "with status" : "by signal",
+                     exited ? WEXITSTATUS(wait_status) : WTERMSIG(wait_status));
 }
 
 class Ranks {
@@ -64,10 +72,11 @@ class Ranks {
       if (pids_[rank] == 0 || ::waitpid(pids_[rank], &wait_status, WNOHANG) <= 0) continue;
       pids_[rank] = 0;
       const int status = status_of(wait_status);
-      if (status == 0 || end_.first) continue;
+      if (status == 0 || (end_.first && !explains(status))) continue;
+      const bool first = !end_.first;
+      if (first) until_ = system_clock().mono() + grace_;
       end_.status = status;
-      end_.first = words_of(static_cast<int>(rank), wait_status);
-      until_ = system_clock().mono() + grace_;
+      end_.first = words_of(static_cast<int>(rank), wait_status, first);
     }
   }
 
@@ -81,15 +90,27 @@ class Ranks {
     if (number == SIGTERM || number == SIGUSR1) send(number);
     // A terminal sends it to all of us; another SIGINT to a rank would be its second.
     if (number == SIGINT) send(SIGTERM);
-    if (number < 0 && errno == EAGAIN && until_ && system_clock().mono() >= *until_) send(SIGKILL);
+    if (number < 0 && errno == EAGAIN && until_ && system_clock().mono() >= *until_) {
+      send(SIGKILL);
+      killed_ = true;
+      until_ = std::nullopt;  // they end by now: nothing to wait for but that
+    }
   }
 
   LocalRanks end() const { return end_; }
 
  private:
+  // Out of step is what the others become when one of them fails for a reason of its own, and they
+  // may be seen to end before it. What we have killed ourselves tells nothing.
+  bool explains(int status) const {
+    constexpr int kOutOfStep = static_cast<int>(ExitStatus::out_of_step);
+    return !killed_ && end_.status == kOutOfStep && status != kOutOfStep;
+  }
+
   Duration grace_;
   std::vector<pid_t> pids_;  // 0: ended
   std::optional<MonoTime> until_;
+  bool killed_ = false;
   LocalRanks end_;
 };
 

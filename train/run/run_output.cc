@@ -30,11 +30,16 @@ std::string own_host_name() {
 
 }  // namespace
 
-Result<AppendedFile> AppendedFile::open(const std::string& path) {
+Result<AppendedFile> AppendedFile::open(const std::string& path, bool lines) {
   AppendedFile file;
   file.path_ = path;
-  file.number_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
+  file.number_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
   if (file.number_ < 0) return errno_error("writing " + path, errno);
+  const off_t end = lines ? ::lseek(file.number_, 0, SEEK_END) : 0;
+  char last = '\n';
+  if (end > 0 && ::pread(file.number_, &last, 1, end - 1) == 1 && last != '\n') {
+    if (const Status ended = file.append("\n"); !ended) return ended.error();
+  }
   return file;
 }
 
@@ -66,13 +71,14 @@ Status RunOutput::open(const std::string& out_folder) {
   std::error_code fault;
   std::filesystem::create_directories(boards, fault);
   if (fault) return errno_error("making " + boards, fault.value());
-  auto metrics = AppendedFile::open(out_folder + "/metrics.jsonl");
+  auto metrics = AppendedFile::open(out_folder + "/metrics.jsonl", true);
   if (!metrics) return metrics.error();
   metrics_ = std::move(*metrics);
   const WallTime now = system_clock().wall();
   auto events =
       AppendedFile::open(fmt::format("{}/events.out.tfevents.{}.{}.{}", boards,
-                                     wall_to_ns(now) / 1'000'000'000, own_host_name(), ::getpid()));
+                                     wall_to_ns(now) / 1'000'000'000, own_host_name(), ::getpid()),
+                         false);
   if (!events) return events.error();
   events_ = std::move(*events);
   append(events_, event_file_head(now));
@@ -102,6 +108,11 @@ void RunOutput::event(const RunEvent& event) {
 void RunOutput::complain(std::string_view text) {
   const std::string who = world_ > 1 ? fmt::format("rank {}: ", rank_) : "";
   print(stderr, fmt::format("muster train: {}{}\n", who, escape_controls(text, 2000)));
+}
+
+void RunOutput::warn(const std::vector<std::string>& warnings) {
+  if (rank_ != 0) return;
+  for (const std::string& warning : warnings) complain("WARN " + warning);
 }
 
 void RunOutput::say(std::string_view text) {

@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "train/run/step_report.h"
@@ -11,7 +12,9 @@ namespace muster::train {
 // Grows at its end; each line is written at once, so that a killed run loses none.
 class AppendedFile {
  public:
-  static Result<AppendedFile> open(const std::string& path);
+  // `lines`: what is there ends with a newline, or is given one, so that a line that a crash has
+  // torn does not run into the next.
+  static Result<AppendedFile> open(const std::string& path, bool lines);
   AppendedFile() = default;  // of no file: writing to it does nothing
   AppendedFile(AppendedFile&& other) noexcept;
   AppendedFile& operator=(AppendedFile&& other) noexcept;
@@ -38,6 +41,8 @@ class RunOutput {
   void event(const RunEvent& event);
   // To standard error, of any rank.
   void complain(std::string_view text);
+  // What did no harm, to standard error, of rank 0 alone.
+  void warn(const std::vector<std::string>& warnings);
   // To standard output, of rank 0 alone.
   void say(std::string_view text);
 

@@ -34,9 +34,13 @@ std::optional<double> StepReport::tokens_per_s() const {
 }
 
 std::string step_line(const StepReport& r) {
-  std::string line = fmt::format("{} step {}/{} | loss {}", format_rfc3339(r.at), r.step,
-                                 r.target_step, r.loss ? fmt::format("{:.4f}", *r.loss) : "nan");
-  line += fmt::format(" | norm {}", r.grad_norm ? fmt::format("{:.3f}", *r.grad_norm) : "nan");
+  std::string line = fmt::format("{} step {}/{}", format_rfc3339(r.at), r.step, r.target_step);
+  if (r.skipped == StepReport::Skipped::no_labels) {
+    line += " | no labels";  // so no loss, and nothing that went wrong
+  } else {
+    line += fmt::format(" | loss {}", r.loss ? fmt::format("{:.4f}", *r.loss) : "nan");
+    line += fmt::format(" | norm {}", r.grad_norm ? fmt::format("{:.3f}", *r.grad_norm) : "nan");
+  }
   line += fmt::format(" | lr {:.2e}", r.learning_rate);
   if (const auto rate = r.tokens_per_s()) {
     line += fmt::format(" | {:.0f} tok/s | {:.0f} tok/s/rank", *rate,
@@ -45,7 +49,8 @@ std::string step_line(const StepReport& r) {
   if (r.mfu) line += fmt::format(" | mfu {:.1f}%", *r.mfu * 100);
   line += fmt::format(" | time {:.0f} ms | data {:.0f} ms | wait {:.0f} ms", r.step_s * 1e3,
                       r.data_s * 1e3, r.wait_s * 1e3);
-  if (r.skipped) line += " | not applied: the gradient is not finite";
+  if (r.skipped == StepReport::Skipped::not_finite)
+    line += " | not applied: the gradient is not finite";
   return line + "\n";
 }
 
@@ -61,7 +66,7 @@ std::string step_metrics(const StepReport& r) {
   put(w, "mfu", r.mfu);
   w.key("step_ms").value(r.step_s * 1e3).key("data_ms").value(r.data_s * 1e3);
   w.key("wait_ms").value(r.wait_s * 1e3);
-  if (r.skipped) w.key("skipped").value(true);
+  if (r.skipped != StepReport::Skipped::no) w.key("skipped").value(true);
   w.end_object();
   return w.take() + "\n";
 }

@@ -22,13 +22,15 @@ struct StepReport {
   std::uint64_t ranks = 1;
   double step_s = 0, data_s = 0, wait_s = 0;  // of it: for data, for other ranks
   std::optional<double> mfu;                  // part of 1
-  bool skipped = false;                       // the weights were left as they were
+  // Why the weights were left as they were, if they were.
+  enum class Skipped : std::uint8_t { no, not_finite, no_labels };
+  Skipped skipped = Skipped::no;
 
   std::optional<double> tokens_per_s() const;  // of all ranks
 };
 
-// "2026-08-01T10:00:00Z step 480/3854 | loss 1.8421 | norm 0.910 | lr 9.10e-06 | 53,012 tok/s |
-// 3,313 tok/s/rank | mfu 28.9% | time 4945 ms | data 2 ms | wait 10 ms": what `muster shape` and
+// "2026-08-01T10:00:00Z step 480/3854 | loss 1.8421 | norm 0.910 | lr 9.10e-06 | 53012 tok/s |
+// 3313 tok/s/rank | mfu 28.9% | time 4945 ms | data 2 ms | wait 10 ms": what `muster shape` and
 // `muster triage --steps` read.
 std::string step_line(const StepReport& report);
 

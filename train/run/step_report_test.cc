@@ -41,9 +41,13 @@ TEST(StepReport, LineIsReadBack) {
             "@2026-08-01T10:00:00.000Zz");
   StepReport lost = report();
   lost.loss = lost.grad_norm = lost.mfu = std::nullopt;
-  lost.skipped = true;
+  lost.skipped = StepReport::Skipped::not_finite;
   EXPECT_EQ(transcript(step_line(lost)),
             "step 480/3854 loss=nan norm=nan lr=9.1e-06 tps=53012 dt=4.945");
+  // A step without labels has no loss: "nan" would be a run that breaks.
+  lost.skipped = StepReport::Skipped::no_labels;
+  EXPECT_NE(step_line(lost).find("step 480/3854 | no labels | lr"), std::string::npos);
+  EXPECT_EQ(transcript(step_line(lost)), "step 480/3854 lr=9.1e-06 tps=53012 dt=4.945");
 }
 
 TEST(StepReport, MetricsAreReadBack) {

@@ -95,6 +95,7 @@ Result<StepResult> TrainLoop::step(const RunCursor& cursor, Phases& phases) {
   const Status read =
       parts_.data->read(cursor.step / epoch_steps, cursor.step % epoch_steps, blocks_);
   if (!read) {
+    where_ = Where::data;
     parts_.world->abort(read.error().context);
     return read.error();
   }
@@ -151,7 +152,8 @@ void TrainLoop::tell(const RunCursor& cursor, const StepResult& result, const Ag
   }
   const PhaseSeconds& own = agreed.ranks[static_cast<std::size_t>(parts_.world->rank())];
   report.wait_s = at(own, Phase::gather_wait) + at(own, Phase::reduce_wait);
-  report.skipped = result.outcome == StepOutcome::not_finite;
+  if (result.outcome == StepOutcome::not_finite) report.skipped = StepReport::Skipped::not_finite;
+  if (result.outcome == StepOutcome::no_labels) report.skipped = StepReport::Skipped::no_labels;
   if (const auto rate = report.tokens_per_s(); rate && plan_.peak_flops) {
     report.mfu =
         *rate * plan_.flops_per_token / (*plan_.peak_flops * static_cast<double>(report.ranks));
@@ -169,7 +171,7 @@ Status TrainLoop::alike(const Status& own) {
   const auto worst = parts_.world->max(own ? 0 : 1, kSaveTag);
   if (!worst) return worst.error();
   if (*worst == 0) return {};
-  failed_in_save_ = true;
+  where_ = Where::save;
   return own ? Status(make_error(Errc::exhausted, "the checkpoint could not be written")) : own;
 }
 
@@ -186,9 +188,7 @@ Status TrainLoop::save(const RunCursor& cursor) {
 Status TrainLoop::finish_saves() {
   if (!save_began_) return {};
   const Status finished = alike(parts_.saves ? parts_.store->finish() : Status());
-  for (const std::string& warning : parts_.store->take_warnings()) {
-    parts_.output->say("WARN " + warning);
-  }
+  parts_.output->warn(parts_.store->take_warnings());
   if (!finished) return finished;
   parts_.output->event(
       {"save_end", system_clock().wall(), saved_step_, seconds_since(*save_began_), ""});
@@ -199,7 +199,10 @@ Status TrainLoop::finish_saves() {
 Result<ExitStatus> TrainLoop::run(RunCursor& cursor) {
   Phases phases(*this);
   std::uint64_t skips = 0;
-  bool stop = false;
+  // Asked to leave while it still loaded: all is saved as it stands.
+  const auto asked = parts_.world->max(stop_requested() ? 1 : 0, kSaveTag);
+  if (!asked) return asked.error();
+  bool stop = *asked != 0;
   while (cursor.step < plan_.saves.target_step && !stop && skips < plan_.most_skips) {
     const MonoTime begin = system_clock().mono();
     const auto result = step(cursor, phases);

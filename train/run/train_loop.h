@@ -48,12 +48,17 @@ class TrainLoop {
   TrainLoop(const LoopParts& parts, const LoopPlan& plan);
 
   // `cursor`: where to go on; where it stands at the end. ok: done; saved: left by a signal;
-  // do_not_restart: no finite gradients. Errors: storage (Errc::exhausted and the like, from
-  // saves), Errc::unavailable of collectives.
+  // do_not_restart: no finite gradients. What an error means is told by where(), never by its code:
+  // a disk may be unavailable as well as a rank.
   Result<ExitStatus> run(RunCursor& cursor);
 
-  // Whether the last error came from a save.
-  bool failed_in_save() const { return failed_in_save_; }
+  // Where the error came from that run() returned.
+  enum class Where : std::uint8_t {
+    steps,  // Errc::unavailable: of a collective; else this rank's computing
+    data,   // of this rank: the others were told
+    save    // all ranks were fine, know of it and leave alike
+  };
+  Where where() const { return where_; }
 
  private:
   class Phases;
@@ -79,7 +84,7 @@ class TrainLoop {
   SlowSteps slow_;
   std::optional<MonoTime> save_began_;
   std::uint64_t saved_step_ = 0;
-  bool failed_in_save_ = false;
+  Where where_ = Where::steps;
 };
 
 }  // namespace muster::train

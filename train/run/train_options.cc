@@ -24,6 +24,7 @@ struct Row {
 };
 
 constexpr double kMany = 1e9;
+constexpr std::size_t kSampleBytes = 4096;  // each new token computes all of it anew
 constexpr Row kRows[] = {
     {"--model", "DIR", "a Hugging Face folder of a dense Qwen3 model", &O::model},
     {"--data", "DIR", "a pack of muster pack; or a folder with one .i32 file for each rank",
@@ -109,6 +110,9 @@ Status check(const TrainOptions& o) {
     return refuse(
         fmt::format("--dtype: '{}' is none of bf16, f32, f64", escape_controls(o.dtype_name, 40)));
   }
+  if (o.sample.size() > kSampleBytes) {
+    return refuse(fmt::format("--sample: at most {} bytes", kSampleBytes));
+  }
   if (o.sequence % 8 != 0) return refuse("--sequence is a multiple of 8");
   return {};
 }
@@ -155,9 +159,10 @@ Result<ParsedOptions> parse_train_options(std::span<const std::string> words) {
 }
 
 std::vector<std::pair<std::string, std::string>> voted_options(const TrainOptions& options) {
-  // Where things lie may differ from host to host; what lies there is compared by its content.
-  static constexpr std::string_view kOwn[] = {"--model", "--data",      "--out",     "--local",
-                                              "--run",   "--tokenizer", "--deadline"};
+  // Where things lie may differ from host to host; what lies there is compared by its content, and
+  // the sample by its tokens.
+  static constexpr std::string_view kOwn[] = {"--model", "--data",      "--out",      "--local",
+                                              "--run",   "--tokenizer", "--deadline", "--sample"};
   std::vector<std::pair<std::string, std::string>> values;
   for (const Row& row : kRows) {
     if (std::find(std::begin(kOwn), std::end(kOwn), row.name) != std::end(kOwn)) continue;

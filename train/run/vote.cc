@@ -3,10 +3,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <charconv>
 #include <map>
+#include <system_error>
 
 #include "base/check.h"
 #include "base/text.h"
+#include "core/blocks/block_hash.h"
 #include "core/model/json_reader.h"
 #include "core/model/json_writer.h"
 
@@ -73,6 +76,8 @@ std::optional<std::string> refusal_of(std::span<const VoteRecord> records) {
 std::string encode_vote(const VoteRecord& record) {
   JsonWriter w;
   w.begin_object().key("blocks").value(record.blocks).key("steps").value(record.steps);
+  // Text: a number of JSON holds 53 bits everywhere, and no more.
+  w.key("data").value(fmt::format("{:016x}", record.data));
   w.key("same").begin_array();
   for (const auto& [name, value] : record.same) {
     w.begin_object().key("name").value(name).key("value").value(value).end_object();
@@ -88,6 +93,11 @@ Result<VoteRecord> decode_vote(std::string_view text) {
   VoteRecord record;
   record.blocks = static_cast<std::uint64_t>(fields.require_integer("blocks"));
   record.steps = static_cast<std::uint64_t>(fields.require_integer("steps"));
+  const std::string data = fields.require_text("data");
+  const auto end = std::from_chars(data.data(), data.data() + data.size(), record.data, 16);
+  if (!fields.fault() && (end.ec != std::errc() || end.ptr != data.data() + data.size())) {
+    return make_error(Errc::invalid_input, "data: no number");
+  }
   for (const JsonNode& entry : fields.array("same")) {
     JsonFields one(entry, "same[].");
     std::string name = one.require_text("name");
@@ -126,6 +136,14 @@ Vote judge_vote(std::span<const VoteRecord> records) {
                                std::distance(records.begin(), least_steps));
   }
   return vote;
+}
+
+std::uint64_t data_of_ranks(std::span<const VoteRecord> records) {
+  std::string all;
+  for (const VoteRecord& record : records) {
+    all += fmt::format("{} {:016x}\n", record.blocks, record.data);
+  }
+  return blocks::hash_bytes(all).low;
 }
 
 std::string rank_ranges(std::span<const std::size_t> ranks) {

@@ -16,6 +16,7 @@ namespace muster::train {
 struct VoteRecord {
   std::uint64_t blocks = 0;  // of data that it has
   std::uint64_t steps = 0;   // of one epoch, as far as these go
+  std::uint64_t data = 0;    // names the data itself, by its content
   // By name, in the same order on all ranks: "config", "tokenizer", "code", "dtype", "seed" ...
   // Whoever differs in any of these would train another model.
   std::vector<std::pair<std::string, std::string>> same;
@@ -36,6 +37,10 @@ struct Vote {
 
 // In the order of ranks, one at least. Pure: every rank comes to the same.
 Vote judge_vote(std::span<const VoteRecord> records);
+
+// Names the data of all ranks where each has its own: what a resumed run must find again. Other
+// files, or the same ones on other ranks, give another number.
+std::uint64_t data_of_ranks(std::span<const VoteRecord> records);
 
 // "3", "0-2", "0-2,4-7"; rising numbers.
 std::string rank_ranges(std::span<const std::size_t> ranks);

@@ -6,7 +6,7 @@ namespace muster::train {
 namespace {
 
 VoteRecord record(std::uint64_t blocks, std::vector<std::pair<std::string, std::string>> same) {
-  return {blocks, blocks / 8, std::move(same)};
+  return {blocks, blocks / 8, 0xfedcba9876543210, std::move(same)};
 }
 VoteRecord usual(std::uint64_t blocks = 80) {
   return record(blocks, {{"config", "c1"}, {"tokenizer", "t1"}, {"seed", "42"}});
@@ -94,6 +94,19 @@ TEST(Vote, IsReadBack) {
     flipped[i] = static_cast<char>(flipped[i] ^ 0x11);
     (void)decode_vote(flipped);
   }
+}
+
+TEST(Vote, DataOfRanksNamesEachRanksOwn) {
+  std::vector<VoteRecord> ranks(3, usual());
+  ranks[1].data = 7;
+  const std::uint64_t digest = data_of_ranks(ranks);
+  EXPECT_EQ(data_of_ranks(ranks), digest);
+  std::vector<VoteRecord> swapped = {ranks[1], ranks[0], ranks[2]};
+  EXPECT_NE(data_of_ranks(swapped), digest);
+  std::vector<VoteRecord> fewer = {ranks[0], ranks[1]};
+  EXPECT_NE(data_of_ranks(fewer), digest);
+  ranks[2].blocks = 81;
+  EXPECT_NE(data_of_ranks(ranks), digest);
 }
 
 TEST(Vote, Ranges) {
