@@ -257,7 +257,7 @@ TEST_F(PackBuild, ADiskThatLiedIsFoundOut) {
 
 // Wherever the disk fails, the build says so and goes on later to the same bytes.
 TEST_F(PackBuild, AFailureOfAnyCallIsGoneOnFrom) {
-  const std::string in = write("a.jsonl", records_text(0, 60));
+  const std::string in = write("a.jsonl", records_text(0, 30));
   for (const auto mode : {blocks::PackMode::concat, blocks::PackMode::best_fit_split}) {
     PackRequest wanted = request({in}, "whole");
     wanted.mode = mode;
@@ -282,7 +282,7 @@ TEST_F(PackBuild, AFailureOfAnyCallIsGoneOnFrom) {
 
 // The disk dies at any call, keeps what was synced and any part of the rest; twice.
 TEST_F(PackBuild, ALossOfPowerAnywhereIsGoneOnFrom) {
-  const std::string in = write("a.jsonl", records_text(0, 60));
+  const std::string in = write("a.jsonl", records_text(0, 30));
   std::mt19937_64 random(11);
   const auto chance = [&random] { return random(); };
   for (const auto mode : {blocks::PackMode::concat, blocks::PackMode::best_fit}) {

@@ -48,14 +48,14 @@ void expect_the_program_agrees(const PowerRecording& r) {
 TEST(NodePower, SimulatedRuns) {
   constexpr std::uint64_t kFirst = 20'000;
   HalvesTrial::Hangs waits, silences;
-  for (std::uint64_t seed = kFirst; seed < kFirst + 50; ++seed) {
+  for (std::uint64_t seed = kFirst; seed < kFirst + 20; ++seed) {
     const PowerRecording run = simulate_nodes(seed);
     const HalvesTrial trial = try_halves(run, {}, 1, seed % 5 == 0 ? 1 : 0);
     expect_good(trial);
     waits.found += trial.waits.found, silences.found += trial.silences.found;
   }
-  EXPECT_EQ(waits.found, 100);
-  EXPECT_EQ(silences.found, 10);
+  EXPECT_EQ(waits.found, 40);
+  EXPECT_EQ(silences.found, 4);
 }
 
 TEST(NodePower, TheProgramAgreesOnASimulatedRun) {
