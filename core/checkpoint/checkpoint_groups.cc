@@ -23,9 +23,8 @@ std::vector<std::string> chain_of(const FoundPath& found) {
   return out;
 }
 
-bool tells_step(const std::string& folder) {
-  const std::string_view base = last_part(folder);
-  return step_of_name(base).has_value() || is_temporary_name(base);
+bool is_number(std::string_view base) {
+  return !base.empty() && std::all_of(base.begin(), base.end(), is_digit);
 }
 
 // "ep0-ba480-rank3.pt" -> "ep0-ba480-rank*.pt"
@@ -50,8 +49,11 @@ class Grouping {
   CheckpointGroups group() {
     for (const FoundPath& found : paths_) {
       chains_.push_back(chain_of(found));
-      find_collections(chains_.back());
-      if (!found.folder) look_at_folder(found);
+      find_numbered(found, chains_.back());
+    }
+    for (std::size_t i = 0; i < paths_.size(); ++i) {
+      find_collections(chains_[i]);
+      if (!paths_[i].folder) look_at_folder(paths_[i]);
     }
     for (std::size_t i = 0; i < paths_.size(); ++i) place(i);
     CheckpointGroups out;
@@ -66,6 +68,8 @@ class Grouping {
   }
 
  private:
+  void find_numbered(const FoundPath& found, const std::vector<std::string>& chain);
+  bool tells_step(const std::string& folder) const;
   void find_collections(const std::vector<std::string>& chain);
   void look_at_folder(const FoundPath& found);
   void place(std::size_t i);
@@ -73,6 +77,7 @@ class Grouping {
   std::string whole_of(std::string folder, std::size_t below) const;
 
   const std::vector<FoundPath>& paths_;
+  std::set<std::string> numbered_;  // folders
   std::vector<std::vector<std::string>> chains_;
   std::set<std::string> collections_;  // folders with a step in their name and others below
   std::set<std::string> weights_;      // folders with files that only checkpoints have
@@ -91,6 +96,22 @@ void Grouping::find_collections(const std::vector<std::string>& chain) {
       }
     }
   }
+}
+
+// Much else is numbered: attempts of a run, workers, versions. A number alone is a step only where
+// weights lie in it.
+void Grouping::find_numbered(const FoundPath& found, const std::vector<std::string>& chain) {
+  const FileKind kind = kind_of_file(found.path);
+  if (found.folder || (!is_strong(kind) && kind != FileKind::torch)) return;
+  for (const std::string& folder : chain) {
+    if (is_number(last_part(folder))) numbered_.insert(folder);
+  }
+}
+
+bool Grouping::tells_step(const std::string& folder) const {
+  const std::string_view base = last_part(folder);
+  if (is_number(base)) return numbered_.contains(folder);
+  return step_of_name(base).has_value() || is_temporary_name(base);
 }
 
 // Parts are looked for below the folder that they are parts of.

@@ -33,6 +33,13 @@ TEST(CheckpointGroups, Rows) {
        "r/step-1:2 r/step-2:1 t1"},
       {"an empty folder of a step", "r/step-1/ r/step-2/a.distcp", "r/step-1:0 r/step-2:1 t0"},
       {"an empty folder of another name", "r/logs/ r/step-2/a.distcp", "r/step-2:1 t0"},
+      {"an attempt of a run beside its checkpoints",
+       "r/attempts/1/heartbeat/rank-0 r/attempts/1/flight/rank-0 r/attempts/1/ "
+       "r/checkpoints/step-2/a.distcp",
+       "r/checkpoints/step-2:1 t0"},
+      {"versions of a logger", "r/logs/version_0/metrics.csv r/logs/0/events.1 r/logs/1/", "t0"},
+      {"steps that are numbers", "r/500/model.safetensors r/500/x.log r/600/ r/700/a.pt",
+       "r/500:2 r/700:1 t0"},
       {"steps inside of an epoch", "r/epoch_0/step_5/a.pt r/epoch_0/step_9/a.pt",
        "r/epoch_0/step_5:1 r/epoch_0/step_9:1 t0"},
       {"a step inside of the same step",
