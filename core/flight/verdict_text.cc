@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <span>
 
+#include "base/number_runs.h"
 #include "core/flight/failure_age.h"
 #include "core/flight/frames.h"
 
@@ -267,13 +268,11 @@ bool tells_a_cause(WitnessKind kind) {
 std::string describe_ranks(const Ranks& ranks) {
   if (ranks.empty()) return "no rank";
   std::string text = ranks.size() == 1 ? "rank " : "ranks ";
-  for (std::size_t i = 0; i < ranks.size();) {
-    std::size_t last = i;
-    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
-    if (i > 0) text += ",";
+  for (const auto& run : runs_of(ranks)) {
+    if (run.first != ranks.front()) text += ",";
     if (text.size() > 80) return text + fmt::format("... ({} in all)", ranks.size());
-    text += last == i ? fmt::format("{}", ranks[i]) : fmt::format("{}-{}", ranks[i], ranks[last]);
-    i = last + 1;
+    text += std::to_string(run.first);
+    if (run.last > run.first) text += fmt::format("-{}", run.last);
   }
   return text;
 }

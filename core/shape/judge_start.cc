@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/limits.h"
+#include "base/number_runs.h"
 #include "base/text.h"
 #include "core/shape/verdicts.h"
 
@@ -30,13 +31,10 @@ std::optional<double> limit_of(const Surroundings& around, const Setting*& setti
 
 std::string rank_list(const std::vector<std::int32_t>& ranks) {
   std::string text;
-  for (std::size_t i = 0; i < ranks.size();) {
-    std::size_t end = i;
-    while (end + 1 < ranks.size() && ranks[end + 1] == ranks[end] + 1) ++end;
+  for (const auto& run : runs_of(ranks)) {
     if (text.size() > 60) return text + ", ...";
-    text += (text.empty() ? "" : ", ") + std::to_string(ranks[i]);
-    if (end > i) text += "-" + std::to_string(ranks[end]);
-    i = end + 1;
+    text += (text.empty() ? "" : ", ") + std::to_string(run.first);
+    if (run.last > run.first) text += "-" + std::to_string(run.last);
   }
   return text;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/number_runs.h"
 #include "core/model/flight_record.h"
 
 namespace muster::train {
@@ -90,17 +91,14 @@ std::string describe_call(const CallSignature& call) {
 std::string describe_ranks(std::span<const int> ranks) {
   std::vector<std::string> runs;
   std::size_t told = 0;
-  for (std::size_t i = 0; i < ranks.size() && runs.size() < kRunsNamed;) {
-    std::size_t end = i + 1;
-    while (end < ranks.size() && ranks[end] == ranks[end - 1] + 1) ++end;
-    if (end - i > 2) {
-      runs.push_back(fmt::format("{}-{}", ranks[i], ranks[end - 1]));
-    } else {
-      end = i + 1;
-      runs.push_back(fmt::format("{}", ranks[i]));
+  for (const auto& run : runs_of(ranks)) {
+    // Two in a row are said as two.
+    const bool joined = run.last - run.first > 1;
+    for (int rank = run.first; rank <= run.last && runs.size() < kRunsNamed; ++rank) {
+      runs.push_back(joined ? fmt::format("{}-{}", rank, run.last) : std::to_string(rank));
+      told += joined ? static_cast<std::size_t>(run.last - rank) + 1 : 1;
+      if (joined) break;
     }
-    told += end - i;
-    i = end;
   }
   if (told < ranks.size()) runs.push_back(fmt::format("{} more", ranks.size() - told));
   std::string text = ranks.size() == 1 ? "rank " : "ranks ";

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "base/check.h"
+#include "base/number_runs.h"
 #include "base/text.h"
 #include "core/blocks/block_hash.h"
 #include "core/model/json_reader.h"
@@ -148,12 +149,9 @@ std::uint64_t data_of_ranks(std::span<const VoteRecord> records) {
 
 std::string rank_ranges(std::span<const std::size_t> ranks) {
   std::string text;
-  for (std::size_t i = 0; i < ranks.size();) {
-    std::size_t j = i;
-    while (j + 1 < ranks.size() && ranks[j + 1] == ranks[j] + 1) ++j;
-    text += fmt::format("{}{}", text.empty() ? "" : ",", ranks[i]);
-    if (j > i) text += fmt::format("-{}", ranks[j]);
-    i = j + 1;
+  for (const auto& run : runs_of(ranks)) {
+    text += fmt::format("{}{}", text.empty() ? "" : ",", run.first);
+    if (run.last > run.first) text += fmt::format("-{}", run.last);
   }
   return text;
 }
