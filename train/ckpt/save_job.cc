@@ -15,7 +15,6 @@
 #include "core/checkpoint/checkpoint_manifest.h"
 #include "train/ckpt/retention.h"
 #include "train/ckpt/save_layout.h"
-#include "train/model/bf16.h"
 
 namespace muster::train {
 namespace {
@@ -36,20 +35,8 @@ constexpr std::string_view kCopied[] = {"config.json",
                                         "chat_template.jinja",
                                         "tokenizer.model"};
 
-template <typename From>
-void to_bf16_numbers(const std::byte* from, std::byte* to, std::uint64_t count) {
-  const auto* numbers = reinterpret_cast<const From*>(from);
-  auto* out = reinterpret_cast<std::uint16_t*>(to);
-  for (std::uint64_t i = 0; i < count; ++i) out[i] = to_bf16(static_cast<float>(numbers[i]));
-}
-
 std::string_view chars(const std::byte* bytes, std::uint64_t count) {
   return {reinterpret_cast<const char*>(bytes), count};
-}
-
-void to_bf16_slice_of(Dtype dtype, const std::byte* from, std::byte* to, std::uint64_t count) {
-  dtype == Dtype::f64 ? to_bf16_numbers<double>(from, to, count)
-                      : to_bf16_numbers<float>(from, to, count);
 }
 
 // A file whose size and hash are known when it is closed.
@@ -306,7 +293,7 @@ void Snapshot::copy(const ShardedState& state) {
     const UnitShard& from = state.units[unit];
     std::byte* to = memory_.get() + unit_at_[unit];
     if (!exact_) {
-      to_bf16_slice_of(dtype_, from.master.data(), to, plan_.slice(unit, shards_));
+      round_to_bf16(dtype_, from.master.data(), to, plan_.slice(unit, shards_));
       continue;
     }
     for (const AlignedBytes* part : {&from.master, &from.first_moment, &from.second_moment}) {
@@ -325,7 +312,7 @@ void Snapshot::to_bf16_slice(std::size_t unit) const {
   const std::uint64_t count = plan_.slice(unit, shards_);
   const std::byte* from = memory_.get() + unit_at_[unit];
   if (exact_) {
-    to_bf16_slice_of(dtype_, from, own(), count);
+    round_to_bf16(dtype_, from, own(), count);
   } else {
     std::memcpy(own(), from, count * kBf16Bytes);
   }

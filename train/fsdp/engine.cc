@@ -10,7 +10,6 @@
 
 #include "base/check.h"
 #include "train/fsdp/unit_use.h"
-#include "train/model/bf16.h"
 #include "train/optim/global_norm.h"
 
 namespace muster::train {
@@ -28,12 +27,6 @@ std::uint64_t bytes_of(const std::vector<AlignedBytes>& memory) {
   std::uint64_t out = 0;
   for (const AlignedBytes& part : memory) out += part.size();
   return out;
-}
-
-void copy_as_bf16(const AlignedBytes& from, AlignedBytes& to) {
-  const auto* values = reinterpret_cast<const float*>(from.data());
-  auto* out = reinterpret_cast<std::uint16_t*>(to.data());
-  for (std::size_t i = 0; i < from.size() / sizeof(float); ++i) out[i] = to_bf16(values[i]);
 }
 
 // Tokens that count as somebody's next one: the first of a block is nobody's.
@@ -118,7 +111,8 @@ std::vector<const std::byte*> Engine::slices_to_gather() const {
 
 void Engine::weights_changed() {
   for (std::size_t unit = 0; unit < copies_.size(); ++unit) {
-    copy_as_bf16(state_.units[unit].master, copies_[unit]);
+    round_to_bf16(state_.dtype, state_.units[unit].master.data(), copies_[unit].data(),
+                  math_.plan().slice(unit, state_.shards));
   }
   window_.forget();
 }

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "edge/os/huge_pages.h"
+#include "train/model/bf16.h"
 
 namespace muster::train {
 namespace {
@@ -16,6 +17,13 @@ constexpr std::size_t kHugeBytes = 2 * 1024 * 1024;
 
 constexpr std::size_t round_up(std::size_t value, std::size_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
+}
+
+template <typename From>
+void round_numbers(const std::byte* from, std::byte* to, std::uint64_t count) {
+  const auto* numbers = reinterpret_cast<const From*>(from);
+  auto* out = reinterpret_cast<std::uint16_t*>(to);
+  for (std::uint64_t i = 0; i < count; ++i) out[i] = to_bf16(static_cast<float>(numbers[i]));
 }
 
 }  // namespace
@@ -44,6 +52,12 @@ ShardedState::ShardedState(const UnitPlan& unit_plan, Dtype compute, std::uint64
     const std::size_t bytes = plan->slice(unit, shards) * dtype_bytes(dtype);
     units.push_back({AlignedBytes(bytes), AlignedBytes(bytes), AlignedBytes(bytes)});
   }
+}
+
+void round_to_bf16(Dtype dtype, const std::byte* from, std::byte* to, std::uint64_t count) {
+  MUSTER_CHECK(dtype != Dtype::bf16, "master slices are f32 or f64");
+  dtype == Dtype::f64 ? round_numbers<double>(from, to, count)
+                      : round_numbers<float>(from, to, count);
 }
 
 }  // namespace muster::train

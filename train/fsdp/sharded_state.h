@@ -47,6 +47,9 @@ struct ShardedState {
   std::vector<UnitShard> units;
 };
 
+// `count` numbers of a master slice (f32 or f64) as bf16: what is gathered, and what is saved.
+void round_to_bf16(Dtype dtype, const std::byte* from, std::byte* to, std::uint64_t count);
+
 // Where in its data and its schedule a run stands.
 struct RunCursor {
   std::uint64_t step = 0;    // optimizer steps that are complete, over all epochs

@@ -1,13 +1,11 @@
 #include "train/run/sample.h"
 
-#include <cstring>
 #include <optional>
 
 #include "base/limits.h"
 #include "edge/os/files.h"
 #include "train/fsdp/gather_window.h"
 #include "train/math/generate.h"
-#include "train/model/bf16.h"
 
 namespace muster::train {
 namespace {
@@ -15,16 +13,10 @@ namespace {
 // This rank's slices in what is computed in.
 std::vector<AlignedBytes> bf16_copies(const ShardedState& state) {
   std::vector<AlignedBytes> copies;
-  for (const UnitShard& unit : state.units) {
-    const std::size_t elements = unit.master.size() / sizeof(float);
-    AlignedBytes copy(elements * sizeof(std::uint16_t));
-    for (std::size_t i = 0; i < elements; ++i) {
-      float value = 0;
-      std::memcpy(&value, unit.master.data() + i * sizeof(float), sizeof(float));
-      const std::uint16_t low = to_bf16(value);
-      std::memcpy(copy.data() + i * sizeof(low), &low, sizeof(low));
-    }
-    copies.push_back(std::move(copy));
+  for (std::size_t unit = 0; unit < state.units.size(); ++unit) {
+    const std::uint64_t slice = state.plan->slice(unit, state.shards);
+    copies.emplace_back(slice * dtype_bytes(Dtype::bf16));
+    round_to_bf16(state.dtype, state.units[unit].master.data(), copies.back().data(), slice);
   }
   return copies;
 }
