@@ -40,22 +40,23 @@ struct Told {
   std::uint64_t entries = 0, bytes = 0, begin = 0;  // as the record has them
 };
 
-Told read_end(std::string_view record) {
-  Fields fields(record.substr(10));
+// Numbers of an end record from `from` on; the wide one of large files has 64 bits for each.
+template <typename Count, typename Size>
+Told read_told(std::string_view record, std::size_t from) {
+  Fields fields(record.substr(from));
   Told out;
-  out.entries = fields.take<std::uint16_t>();
-  out.bytes = fields.take<std::uint32_t>();
-  out.begin = fields.take<std::uint32_t>();
+  out.entries = fields.take<Count>();
+  out.bytes = fields.take<Size>();
+  out.begin = fields.take<Size>();
   return out;
 }
 
+Told read_end(std::string_view record) {
+  return read_told<std::uint16_t, std::uint32_t>(record, 10);
+}
+
 Told read_wide_end(std::string_view record) {
-  Fields fields(record.substr(32));
-  Told out;
-  out.entries = fields.take<std::uint64_t>();
-  out.bytes = fields.take<std::uint64_t>();
-  out.begin = fields.take<std::uint64_t>();
-  return out;
+  return read_told<std::uint64_t, std::uint64_t>(record, 32);
 }
 
 // The place in `tail` of the record whose comment ends where the file ends.
