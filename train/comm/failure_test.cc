@@ -183,27 +183,12 @@ TEST(Failure, ALateRankIsWaitedFor) {
 }
 
 TEST(Failure, WhoHasLeftIsNotWaitedFor) {
-  Ranks ranks = join_threads(3, {patient(60)});
-  on_all(ranks, [](Communicator& comm) { EXPECT_TRUE(comm.barrier({Purpose::loss, 0})); });
-  ranks.erase(ranks.begin() + 1);
-  on_all(ranks, [](Communicator& comm) {
-    EXPECT_FALSE(comm.barrier({Purpose::loss, 0}));
-    EXPECT_EQ(comm.failure()->kind, Kind::gone);
-    EXPECT_EQ(comm.failure()->odd_ranks, std::vector<int>{1});
-    EXPECT_NE(comm.failure()->text.find("rank 1 has left"), std::string::npos);
-  });
+  expect_that_nobody_waits_for_who_left(join_threads(3, {patient(60)}));
 }
 
 TEST(Failure, WhoLeavesAfterTheLastCallHarmsNobody) {
   for (int repeat = 0; repeat < 50; ++repeat) {
-    Ranks ranks = join_threads(3, {patient(60)});
-    std::vector<std::jthread> threads;
-    for (auto& rank : ranks) {
-      threads.emplace_back([own = std::move(rank)] {
-        EXPECT_TRUE(own->barrier({Purpose::end, 0}));
-        EXPECT_FALSE(own->failure());
-      });
-    }
+    expect_that_leaving_harms_nobody(join_threads(3, {patient(60)}));
   }
 }
 
