@@ -12,6 +12,7 @@
 #include "edge/engine/native_probes.h"
 #include "edge/engine/probe_child.h"
 #include "edge/os/clock.h"
+#include "edge/os/host_name.h"
 
 namespace muster {
 namespace {
@@ -46,12 +47,6 @@ ProbeAnswer late(const Probe& probe, Duration waited) {
   return out;
 }
 
-std::string own_name() {
-  std::array<char, 256> name = {};
-  if (::gethostname(name.data(), name.size() - 1) != 0) return "this";
-  return name[0] == '\0' ? "this" : name.data();
-}
-
 }  // namespace
 
 ProbeAnswer run_probe(const Probe& probe) {
@@ -80,7 +75,7 @@ HostProbe probe_this_host() {
   const auto table = health::probe_table();
   const MonoTime start = system_clock().mono();
   HostProbe out;
-  out.host = own_name();
+  out.host = own_host_name().value_or("this");
   out.reach = health::Reach::reached;
   out.sent_at = system_clock().wall();
   const auto answers = std::make_shared<Answers>();

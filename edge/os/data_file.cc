@@ -11,18 +11,6 @@
 
 namespace muster {
 
-class DataReader::Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() { ::close(number_); }
-  int number() const { return number_; }
-
- private:
-  int number_;
-};
-
 DataReader::DataReader(std::shared_ptr<const Descriptor> fd, std::string path, std::uint64_t bytes)
     : fd_(std::move(fd)), path_(std::move(path)), bytes_(bytes) {}
 
@@ -41,7 +29,7 @@ Result<DataReader> DataReader::open(const std::string& path) {
 
 Status DataReader::read_at(std::uint64_t offset, std::span<char> out) const {
   while (!out.empty()) {
-    const ssize_t n = ::pread(fd_->number(), out.data(), out.size(), static_cast<off_t>(offset));
+    const ssize_t n = ::pread(fd_->get(), out.data(), out.size(), static_cast<off_t>(offset));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return errno_error("reading " + path_, errno);
     if (n == 0) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "edge/os/descriptor.h"
 
 // A file of data that is too large to hold: read at any place, by several threads at once. What is
 // small is read whole (edge/os/files.h).
@@ -24,7 +25,6 @@ class DataReader {
   Status read_at(std::uint64_t offset, std::span<char> out) const;
 
  private:
-  class Descriptor;
   DataReader(std::shared_ptr<const Descriptor> fd, std::string path, std::uint64_t bytes);
 
   std::shared_ptr<const Descriptor> fd_;

@@ -13,6 +13,9 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "edge/os/descriptor.h"
+#include "edge/os/work_file.h"
+
 namespace muster {
 namespace {
 
@@ -24,27 +27,17 @@ WallTime wall_of(const timespec& time) {
   return wall_from_ns(seconds * kNs + time.tv_nsec);
 }
 
-// Closes its descriptor; standard input is left open.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (fd_ > 2) ::close(fd_);
-  }
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
-
 class RealStream final : public ByteStream {
  public:
   RealStream(int fd, std::string path) : fd_(fd), path_(std::move(path)) {
     struct stat st{};
     pipe_ = ::fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
   }
+  ~RealStream() override {
+    if (fd_.get() <= STDERR_FILENO) fd_.release();  // standard input is left open
+  }
+  RealStream(const RealStream&) = delete;
+  RealStream& operator=(const RealStream&) = delete;
   Result<std::size_t> read(std::span<char> buffer) override {
     while (!ended_) {
       // Before its first writer a pipe would read as ended.
@@ -213,7 +206,9 @@ class RealFiles final : public Files {
       ::unlink(temporary.c_str());
       return written;
     }
-    sync_folder(path);
+    // The rename itself must survive a power loss; a file system that refuses this loses nothing
+    // else.
+    (void)sync_name(path);
     return {};
   }
 
@@ -223,17 +218,6 @@ class RealFiles final : public Files {
     const Descriptor fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
     if (fd.get() < 0) return errno_error("writing " + path, errno);
     return write_all(fd.get(), bytes, path);
-  }
-
-  // The rename itself must survive a power loss; a file system that refuses this loses nothing
-  // else.
-  static void sync_folder(const std::string& path) {
-    const std::size_t slash = path.rfind('/');
-    const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
-    const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) return;
-    ::fsync(fd);
-    ::close(fd);
   }
 };
 

@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "edge/storage/descriptor.h"
+#include "edge/os/descriptor.h"
 #include "edge/storage/disk.h"
 
 namespace muster::storage {

@@ -4,9 +4,9 @@
 
 #include <cerrno>
 
+#include "edge/os/descriptor.h"
 #include "edge/os/files.h"
 #include "edge/storage/deep_queues.h"
-#include "edge/storage/descriptor.h"
 
 namespace muster::storage {
 

@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "edge/os/clock.h"
 #include "edge/os/files.h"
-#include "edge/storage/descriptor.h"
+#include "edge/os/descriptor.h"
 
 extern char** environ;
 

@@ -3,8 +3,8 @@
 #include <cerrno>
 
 #include "base/check.h"
+#include "edge/os/descriptor.h"
 #include "edge/os/files.h"
-#include "edge/storage/descriptor.h"
 #include "edge/storage/mapping.h"
 #include "edge/storage/read_queue.h"
 

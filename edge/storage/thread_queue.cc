@@ -8,9 +8,9 @@
 #include <thread>
 
 #include "base/check.h"
+#include "edge/os/descriptor.h"
 #include "edge/os/files.h"
 #include "edge/storage/deep_queues.h"
-#include "edge/storage/descriptor.h"
 #include "edge/storage/mapping.h"
 
 namespace muster::storage {

@@ -87,22 +87,6 @@ std::optional<Descriptor> try_connect(const sockaddr* to, socklen_t length, int 
 
 }  // namespace
 
-Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
-  if (this != &other) {
-    if (number_ >= 0) close(number_);
-    number_ = other.release();
-  }
-  return *this;
-}
-
-Descriptor::~Descriptor() {
-  if (number_ >= 0) close(number_);
-}
-
-int Descriptor::release() {
-  return std::exchange(number_, -1);
-}
-
 Result<Descriptor> listen_at(const SocketAddress& address) {
   const bool local = !address.name.empty();
   Named at = local_name(address.name);

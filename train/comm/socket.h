@@ -8,25 +8,9 @@
 
 #include "base/result.h"
 #include "base/time.h"
+#include "edge/os/descriptor.h"
 
 namespace muster::train {
-
-// A descriptor of the kernel that closes itself.
-class Descriptor {
- public:
-  Descriptor() = default;
-  explicit Descriptor(int number) : number_(number) {}
-  Descriptor(Descriptor&& other) noexcept : number_(other.release()) {}
-  Descriptor& operator=(Descriptor&& other) noexcept;
-  ~Descriptor();
-
-  int get() const { return number_; }
-  explicit operator bool() const { return number_ >= 0; }
-  int release();
-
- private:
-  int number_ = -1;
-};
 
 // Where ranks find one another: a name that only this network namespace knows, or an address.
 struct SocketAddress {

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "edge/os/clock.h"
 #include "edge/os/files.h"
+#include "edge/os/host_name.h"
 #include "train/run/event_file_writer.h"
 
 namespace muster::train {
@@ -23,42 +24,25 @@ void print(std::FILE* to, std::string_view text) {
   std::fflush(to);
 }
 
-std::string own_host_name() {
-  char name[256] = {};
-  return ::gethostname(name, sizeof(name) - 1) == 0 ? name : "host";
-}
-
 }  // namespace
 
 Result<AppendedFile> AppendedFile::open(const std::string& path, bool lines) {
   AppendedFile file;
   file.path_ = path;
-  file.number_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
-  if (file.number_ < 0) return errno_error("writing " + path, errno);
-  const off_t end = lines ? ::lseek(file.number_, 0, SEEK_END) : 0;
+  file.fd_ =
+      Descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666));
+  if (!file.fd_) return errno_error("writing " + path, errno);
+  const off_t end = lines ? ::lseek(file.fd_.get(), 0, SEEK_END) : 0;
   char last = '\n';
-  if (end > 0 && ::pread(file.number_, &last, 1, end - 1) == 1 && last != '\n') {
+  if (end > 0 && ::pread(file.fd_.get(), &last, 1, end - 1) == 1 && last != '\n') {
     if (const Status ended = file.append("\n"); !ended) return ended.error();
   }
   return file;
 }
 
-AppendedFile::AppendedFile(AppendedFile&& other) noexcept
-    : number_(std::exchange(other.number_, -1)), path_(std::move(other.path_)) {}
-
-AppendedFile& AppendedFile::operator=(AppendedFile&& other) noexcept {
-  std::swap(number_, other.number_);
-  std::swap(path_, other.path_);
-  return *this;
-}
-
-AppendedFile::~AppendedFile() {
-  if (number_ >= 0) ::close(number_);
-}
-
 Status AppendedFile::append(std::string_view bytes) const {
-  while (number_ >= 0 && !bytes.empty()) {
-    const ssize_t n = ::write(number_, bytes.data(), bytes.size());
+  while (fd_ && !bytes.empty()) {
+    const ssize_t n = ::write(fd_.get(), bytes.data(), bytes.size());
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return errno_error("writing " + path_, errno);
     bytes.remove_prefix(static_cast<std::size_t>(n));
@@ -75,10 +59,10 @@ Status RunOutput::open(const std::string& out_folder) {
   if (!metrics) return metrics.error();
   metrics_ = std::move(*metrics);
   const WallTime now = system_clock().wall();
-  auto events =
-      AppendedFile::open(fmt::format("{}/events.out.tfevents.{}.{}.{}", boards,
-                                     wall_to_ns(now) / 1'000'000'000, own_host_name(), ::getpid()),
-                         false);
+  auto events = AppendedFile::open(
+      fmt::format("{}/events.out.tfevents.{}.{}.{}", boards, wall_to_ns(now) / 1'000'000'000,
+                  own_host_name().value_or("host"), ::getpid()),
+      false);
   if (!events) return events.error();
   events_ = std::move(*events);
   append(events_, event_file_head(now));

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "edge/os/descriptor.h"
 #include "train/run/step_report.h"
 
 namespace muster::train {
@@ -16,14 +17,11 @@ class AppendedFile {
   // torn does not run into the next.
   static Result<AppendedFile> open(const std::string& path, bool lines);
   AppendedFile() = default;  // of no file: writing to it does nothing
-  AppendedFile(AppendedFile&& other) noexcept;
-  AppendedFile& operator=(AppendedFile&& other) noexcept;
-  ~AppendedFile();
 
   Status append(std::string_view bytes) const;
 
  private:
-  int number_ = -1;
+  Descriptor fd_;
   std::string path_;
 };
 

@@ -16,6 +16,7 @@
 #include "core/model/run_layout.h"
 #include "edge/os/clock.h"
 #include "edge/os/files.h"
+#include "edge/os/host_name.h"
 #include "train/comm/join.h"
 #include "train/math/cpu_math.h"
 #include "train/model/weight_init.h"
@@ -86,11 +87,6 @@ Status make_folder(const std::string& path) {
 Status make_own_folder(const std::string& path) {
   if (::mkdir(path.c_str(), 0700) == 0 || errno == EEXIST) return {};
   return errno_error("making " + path, errno);
-}
-
-std::string host_of_machine() {
-  char name[256] = {};
-  return ::gethostname(name, sizeof(name) - 1) == 0 ? name : "";
 }
 
 // By content: the same file may lie elsewhere on another host. Empty: there is none.
@@ -199,7 +195,7 @@ Answer<void> RankRun::open(const RunLayout& layout, std::int64_t attempt) {
       return refuse(fine.error(), ExitStatus::storage);
     }
   }
-  FlightRecorder::Head head{.run = layout.folder(), .host = host_of_machine()};
+  FlightRecorder::Head head{.run = layout.folder(), .host = own_host_name().value_or("")};
   head.rank = static_cast<std::uint32_t>(place_.rank);
   head.world = static_cast<std::uint32_t>(place_.world);
   head.attempt = static_cast<std::uint32_t>(attempt);
